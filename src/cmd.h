@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The commands: what main.c dispatches to. Only cmd_*.c see every stage.
+ */
+#ifndef DMCT_CMD_H
+#define DMCT_CMD_H
+
+#include <stdbool.h>
+
+#include "util/opt.h"
+#include "util/status.h"
+
+/* Options that every command takes, before or after its name. */
+struct cmd_globals {
+	bool help;
+	bool version;
+	bool json;
+	bool quiet;              /* no progress and no notes on stderr */
+	const char *sysroot;     /* NULL: this machine */
+	const char *cpu_disable; /* comma-separated CPU features to do without, or NULL */
+};
+
+struct cmd {
+	const char *name;
+	const char *operands; /* for the usage line: "[DEVICE]" */
+	const char *summary;  /* one line */
+	const char *details;  /* the rest of the help text */
+	const struct opt *options;
+	void *dest; /* the struct that `options` fill; static, set to the defaults at start */
+	int min_operands, max_operands;
+
+	/*
+	 * Does the work. operands[] are what stands on the command line beside options, n of them.
+	 * On success returns 0 or a positive exit status (a check that failed), with its result on
+	 * stdout. On failure returns -errno with *st filled; main() then prints the one error
+	 * message, on stderr, or as JSON on stdout under --json.
+	 */
+	int (*run)(const struct cmd_globals *globals, char **operands, int n, struct status *st);
+};
+
+extern const struct cmd cmd_probe, cmd_bench, cmd_recommend, cmd_format;
+
+/* A note or warning for the person at the terminal, on stderr; silent under --quiet. */
+void cmd_note(const struct cmd_globals *globals, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif

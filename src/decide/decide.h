@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From facts and measurements to a plan. Pure: the same input gives the same output on any machine,
+ * byte for byte.
+ */
+#ifndef DMCT_DECIDE_DECIDE_H
+#define DMCT_DECIDE_DECIDE_H
+
+#include "decide/policy.h"
+#include "facts/device.h"
+#include "facts/facts.h"
+#include "measure/measure.h"
+#include "spec/candidates.h"
+
+/* What the speeds in a plan rest on. */
+enum plan_basis {
+	PLAN_BASIS_DM,    /* dm-crypt itself, measured */
+	PLAN_BASIS_AFALG, /* the kernel's ciphers through AF_ALG */
+	PLAN_BASIS_CPU,   /* the in-process tier that mirrors the kernel's driver */
+	PLAN_BASIS_FACTS  /* nothing measured: what is known of CPU and kernel */
+};
+
+struct plan_rejected {
+	struct spec spec; /* with or without a sector size */
+	double speed;     /* expected, where it was measured; else 0 */
+	char reason[256];
+};
+
+struct plan_pbkdf {
+	char type[16];       /* "argon2id", "argon2i", "pbkdf2" */
+	char hash[32];       /* of PBKDF2, and of the anti-forensic splitter */
+	uint64_t memory;     /* bytes; 0 for PBKDF2 */
+	uint64_t iterations; /* Argon2's time cost or PBKDF2's iterations; 0: libcryptsetup's
+				benchmark finds it */
+	unsigned threads;    /* lanes; 0 for PBKDF2 */
+	unsigned time_ms;    /* that an unlock is to take here; 0: the costs were given, and no
+				benchmark was run */
+	char reason[256];
+};
+
+#define PLAN_DATA_OFFSET                                                                           \
+	(16ULL << 20) /* bytes: where data begins after a LUKS2 header of the usual size */
+
+struct plan {
+	struct spec spec; /* with a sector size */
+	unsigned strength;
+	enum plan_basis basis;
+	double speed, low,
+		high; /* expected throughput, bytes per second; 0 when nothing was measured */
+	double encrypt, decrypt; /* its two directions */
+	char reasons[16][320];
+	size_t n_reasons;
+	struct plan_rejected *rejected;
+	size_t n_rejected;
+	struct plan_pbkdf pbkdf;
+	const char *
+		flags[8]; /* dm-crypt flags, cryptsetup's spelling without dashes; static strings */
+	size_t n_flags;
+	uint64_t data_offset; /* bytes */
+};
+
+struct decide_input {
+	const struct facts *facts;
+	const struct measurement *measurement; /* NULL: nothing was measured */
+	const struct device_facts *device;     /* NULL: no device named */
+	const struct policy *policy;
+	const struct spec *wanted; /* a spec the user insists on (sector 0: choose), or NULL */
+	unsigned sector;           /* a sector size the user insists on, or 0 */
+};
+
+/*
+ * Makes the plan; plan_free() releases it, also after a failure. Errors, with *st: a wanted sector
+ * size that the device cannot have or a spec that the policy forbids (ST_REFUSED), a device too
+ * small (ST_DEVICE), no admissible candidate (ST_MISSING), -ENOMEM.
+ */
+int decide_plan(struct plan *plan, const struct decide_input *input, struct status *st);
+void plan_free(struct plan *plan);
+const char *plan_basis_name(enum plan_basis basis);
+
+/*
+ * The tier of the in-process engine that does AES as the kernel would for that algorithm: never a
+ * faster one. The generic one when that is not known.
+ */
+const char *decide_mirror_tier(const struct kernel_facts *kernel, const char *kernel_name);
+
+/* The data area's length in bytes after a header of data_offset; 0 when the device is too small. */
+uint64_t decide_data_length(const struct device_facts *device, uint64_t data_offset);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What was measured: the struct between measuring and deciding. All speeds in bytes per second. */
+#ifndef DMCT_MEASURE_MEASURE_H
+#define DMCT_MEASURE_MEASURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/engine.h"
+#include "facts/facts.h"
+#include "spec/spec.h"
+
+/* Layers, in order of trust for what dm-crypt will do. */
+enum measure_engine {
+	MEASURE_DM,
+	MEASURE_AFALG,
+	MEASURE_CPU,
+	MEASURE_OPENSSL,
+	MEASURE_ENGINE_COUNT
+};
+
+/* One cell: spec (with sector size) × direction × request size × engine × tier × shape × threads.
+ */
+struct measure_result {
+	struct spec spec;
+	enum measure_engine engine;
+	char tier[128]; /* cpu: the tier; afalg, dm: the kernel's driver where known; openssl: its
+			   version; "" not known */
+	enum engine_shape shape;
+	enum engine_direction direction;
+	uint64_t size; /* bytes a request: afalg one sector, cpu and openssl a call of size / sector
+			  sectors */
+	unsigned threads;
+
+	/* When error_code is "": */
+	double median, low, high; /* low and high: the quartiles of the slices */
+	double roofline_share; /* of the CPU's AES rounds at that key size and thread count; 0 when
+				  there is no roofline */
+	bool checked;          /* the output was compared with the portable tier's and agreed */
+
+	char error_code[24]; /* else an errno's name ("ENOENT"), "mismatch", "timeout" or "no-time"
+			      */
+	char error_reason[200];
+};
+
+struct measure_roofline {
+	unsigned bits, threads;
+	double aes128, aes256; /* bytes per second */
+};
+
+/* Something about the run that makes its numbers mean less. */
+struct measure_condition {
+	char id[32]; /* "noisy", "quota", "one-cpu", "throttled", … */
+	char message[200];
+};
+
+struct measurement {
+	struct measure_result *results;
+	size_t n_results;
+	struct measure_roofline *rooflines;
+	size_t n_rooflines;
+	struct measure_condition *conditions;
+	size_t n_conditions;
+	double seconds; /* that it took; 0 for saved ones that do not say */
+};
+
+void measurement_free(struct measurement *m);
+const char *measure_engine_name(enum measure_engine engine);
+/* By name, or -1. */
+int measure_engine_find(const char *name);
+
+/* What to measure. Arrays are the caller's. */
+struct measure_request {
+	const struct spec *specs; /* each with a sector size, or 0 for all of sectors[] */
+	size_t n_specs;
+	const unsigned *sectors; /* bytes */
+	size_t n_sectors;
+	const uint64_t *sizes; /* bytes a request; n_sizes 0: the default of each engine */
+	size_t n_sizes;
+	unsigned engines;                       /* bit 1 << MEASURE_x */
+	const struct engine_tier *const *tiers; /* of the cpu engine, each usable here */
+	size_t n_tiers;
+	unsigned shapes; /* bit 1 << ENGINE_x; multi is only measured where it differs */
+	const unsigned *threads;
+	size_t n_threads;
+	double seconds; /* the whole budget, warm-up and checks included */
+	size_t buffer;  /* bytes walked per thread; default 1 MiB when 0 */
+	void (*progress)(void *arg, double fraction, const char *what); /* may be NULL */
+	void *progress_arg;
+};
+
+/*
+ * Measures; measurement_free() releases *m, also after a failure. Cells that cannot be measured
+ * carry their reason and are no error. Returns 0, -ENOMEM, -EINTR with *st (ST_SIGNAL + N) when a
+ * signal asked to stop, or another -errno.
+ */
+int measure_run(struct measurement *m, const struct measure_request *request,
+		const struct facts *facts, struct status *st);
+
+#endif

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "util/json.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * The length of the well-formed UTF-8 sequence at s (Unicode 15, table 3-7: no overlong forms, no
+ * surrogates), or 0. s is NUL-terminated, so a sequence that is cut short ends at a byte that is
+ * not a continuation.
+ */
+static size_t utf8_sequence(const unsigned char *s)
+{
+	unsigned char low = 0x80, high = 0xbf;
+	size_t n;
+
+	if (s[0] < 0x80)
+		return 1;
+	if (s[0] < 0xc2 || s[0] > 0xf4)
+		return 0;
+	n = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+	if (s[0] == 0xe0)
+		low = 0xa0;
+	else if (s[0] == 0xed)
+		high = 0x9f;
+	else if (s[0] == 0xf0)
+		low = 0x90;
+	else if (s[0] == 0xf4)
+		high = 0x8f;
+	if (s[1] < low || s[1] > high)
+		return 0;
+	for (size_t i = 2; i < n; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	return n;
+}
+
+static struct json_object *json_string(const char *value)
+{
+	const unsigned char *in = (const unsigned char *)value;
+	struct json_object *obj;
+	char *clean, *out;
+	size_t n;
+
+	clean = out = malloc(3 * strlen(value) + 1);
+	if (!clean)
+		return NULL;
+	for (; *in; in += n ? n : 1) {
+		n = utf8_sequence(in);
+		memcpy(out, n ? (const char *)in : "\xef\xbf\xbd", n ? n : 3);
+		out += n ? n : 3;
+	}
+	*out = '\0';
+	obj = json_object_new_string(clean);
+	free(clean);
+	return obj;
+}
+
+struct json_object *json_document(const char *name)
+{
+	struct json_object *obj = json_object_new_object();
+	char schema[64];
+
+	snprintf(schema, sizeof(schema), "dmcrypt-tune.%s.v1", name);
+	json_put_string(obj, "schema", schema);
+	return obj;
+}
+
+void json_put(struct json_object *obj, const char *key, struct json_object *value)
+{
+	if (!obj || json_object_object_add(obj, key, value))
+		json_object_put(value);
+}
+
+void json_put_string(struct json_object *obj, const char *key, const char *value)
+{
+	json_put(obj, key, value ? json_string(value) : NULL);
+}
+
+void json_put_u64(struct json_object *obj, const char *key, uint64_t value)
+{
+	json_put(obj, key, json_object_new_uint64(value));
+}
+
+void json_put_u64_or_null(struct json_object *obj, const char *key, uint64_t value)
+{
+	json_put(obj, key, value ? json_object_new_uint64(value) : NULL);
+}
+
+void json_put_bool(struct json_object *obj, const char *key, bool value)
+{
+	json_put(obj, key, json_object_new_boolean(value));
+}
+
+void json_put_real(struct json_object *obj, const char *key, double value)
+{
+	struct json_object *real = NULL;
+
+	/* json-c prints the shortest form that reads back exactly, or 17 digits: four decimals are
+	 * what is meant. */
+	static char format[] = "%.4f";
+
+	if (isfinite(value)) {
+		real = json_object_new_double(value);
+		if (real)
+			json_object_set_serializer(real, json_object_double_to_json_string, format,
+						   NULL);
+	}
+	json_put(obj, key, real);
+}
+
+void json_append(struct json_object *array, struct json_object *value)
+{
+	if (!array || json_object_array_add(array, value))
+		json_object_put(value);
+}
+
+void json_append_string(struct json_object *array, const char *value)
+{
+	json_append(array, value ? json_string(value) : NULL);
+}
+
+int json_print(struct json_object *obj)
+{
+	const char *text;
+	int ret = 0;
+
+	text = obj ? json_object_to_json_string_ext(obj, JSON_C_TO_STRING_PRETTY |
+								 JSON_C_TO_STRING_SPACED |
+								 JSON_C_TO_STRING_NOSLASHESCAPE)
+		   : NULL;
+	if (!text)
+		ret = -ENOMEM;
+	else if (puts(text) < 0 || fflush(stdout))
+		ret = -EIO;
+	json_object_put(obj);
+	return ret;
+}

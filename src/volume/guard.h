@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The guard: opens a device once, makes sure that nobody uses it, knows what is on it, and makes
+ * sure, just before the first write, that it still is the same device. Every command that writes
+ * goes through it. Looking never writes.
+ */
+#ifndef DMCT_VOLUME_GUARD_H
+#define DMCT_VOLUME_GUARD_H
+
+#include "facts/device.h"
+#include "util/status.h"
+
+struct guard {
+	int fd;      /* the device, read-write; everything after goes through it */
+	int lock_fd; /* the whole disk, flock()ed; -1 for a file (which carries an OFD lock on fd
+			instead) */
+	char fd_path[32]; /* "/proc/self/fd/N": what libcryptsetup opens, so that a changed symlink
+			     cannot matter */
+	struct device_facts device;
+};
+
+/*
+ * Opens `path` and leaves it locked, with its facts in guard->device. Never creates a file.
+ * Refuses, with *st: missing, a directory, not a block device or regular file, read-only, zoned
+ * without conventional space (ST_DEVICE); no permission (ST_AUTH); mounted (in any mount
+ * namespace), swap, held by dm, md, loop …, a partition of it in use, or locked by another program
+ * (ST_BUSY, naming the user). For a block device the exclusive claim is made, to learn of uses that
+ * are not visible here, and given back, since libcryptsetup makes its own; the lock is kept.
+ * guard_close() releases it, also after a failure.
+ */
+int guard_open(struct guard *guard, const char *path, struct status *st);
+
+/*
+ * Looks again, under the lock: the same device number, disk sequence number, size, inode, and still
+ * in use by nobody. Returns 0, or -errno with *st (ST_DEVICE: it changed, ST_BUSY: someone took
+ * it).
+ */
+int guard_recheck(struct guard *guard, struct status *st);
+
+void guard_close(struct guard *guard);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The password hash's costs, found by libcryptsetup's own benchmark. */
+#ifndef DMCT_VOLUME_PBKDF_H
+#define DMCT_VOLUME_PBKDF_H
+
+#include "decide/decide.h"
+#include "util/status.h"
+
+/*
+ * Where pbkdf->iterations is 0: runs libcryptsetup's benchmark for the type within pbkdf->memory
+ * (an upper limit) and pbkdf->threads, for an unlock of pbkdf->time_ms, and fills in iterations and
+ * memory. key_bytes: the volume key's length. Where iterations are given nothing runs. Also makes
+ * sure of what Argon2 needs late (libgcc_s, when its threads end) and that the memory can be had.
+ * Returns 0 or -errno with *st (ST_MISSING, ST_NOMEM).
+ */
+int pbkdf_settle(struct plan_pbkdf *pbkdf, size_t key_bytes, struct status *st);
+
+#endif

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# What every bats file loads. DMCT is the program, DMCT_SRC the source tree: set by `make check`; the defaults let one
+# file be run by hand (`bats tests/probe.bats`) after a build in build/.
+bats_require_minimum_version 1.5.0
+
+DMCT_SRC=${DMCT_SRC:-$(cd "$BATS_TEST_DIRNAME/.." && pwd)}
+DMCT=${DMCT:-$DMCT_SRC/build/dmcrypt-tune}
+FIXTURES=$DMCT_SRC/tests/fixtures
+
+# expect STATUS COMMAND...: runs it, with $output and $stderr apart, and shows both when the status is another.
+expect() {
+	local want=$1
+	shift
+	run --separate-stderr "$@"
+	# shellcheck disable=SC2154 # stderr is bats's
+	if [ "$status" -ne "$want" ]; then
+		printf 'exit status %s, not %s, of: %s\nstdout: %s\nstderr: %s\n' "$status" "$want" "$*" "$output" "$stderr"
+		return 1
+	fi
+}
+
+# json FILTER: what jq reads in $output.
+json() {
+	jq -r "$1" <<<"$output"
+}
+
+# is ACTUAL EXPECTED [WHAT]
+is() {
+	[ "$1" = "$2" ] || { printf '%s: "%s", not "%s"\n' "${3:-value}" "$1" "$2"; return 1; }
+}
+
+# says PATTERN: $stderr holds the extended regular expression.
+says() {
+	grep -Eq -- "$1" <<<"$stderr" || { printf 'stderr does not say "%s": %s\n' "$1" "$stderr"; return 1; }
+}
+
+# valid SCHEMA: $output is a valid document of schemas/SCHEMA.json.
+valid() {
+	"$DMCT_SRC/tests/lib/validate" "$DMCT_SRC/schemas/$1.json" <<<"$output"
+}
+
+# as_user COMMAND...: as an ordinary user, also where the suite runs as root. The files it needs must be readable.
+as_user() {
+	if [ "$(id -u)" -eq 0 ]; then
+		setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"
+	else
+		"$@"
+	fi
+}
+
+need() {
+	command -v "$1" >/dev/null || skip "$1 is not installed (${2:-package $1})"
+}

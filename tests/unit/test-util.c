@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tap.h"
+#include "util/json.h"
+#include "util/opt.h"
+#include "util/sysfile.h"
+
+static void test_json_strings(void)
+{
+	static const struct {
+		const char *in, *out;
+	} cases[] = {
+		{"plain", "\"plain\""},
+		{"caf\xc3\xa9", "\"caf\xc3\xa9\""},
+		{"bad\xff!", "\"bad\xef\xbf\xbd!\""},
+		{"cut\xe2\x82", "\"cut\xef\xbf\xbd\xef\xbf\xbd\""},
+		{"\xc0\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\""},
+		{"\xed\xa0\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""},
+		{"\xf0\x9f\x94\x92", "\"\xf0\x9f\x94\x92\""},
+	};
+	struct json_object *obj;
+	const char *got;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		obj = json_object_new_object();
+		json_put_string(obj, "s", cases[i].in);
+		got = json_object_to_json_string(json_object_object_get(obj, "s"));
+		ok(!strcmp(got, cases[i].out), "string %zu is written as %s, wanted %s", i, got,
+		   cases[i].out);
+		json_object_put(obj);
+	}
+}
+
+static void test_json_reals(void)
+{
+	struct json_object *obj = json_object_new_object();
+	bool comma = setlocale(LC_NUMERIC, "de_DE.UTF-8") != NULL;
+	const char *got;
+
+	json_put_real(obj, "r", 0.5);
+	got = json_object_to_json_string(json_object_object_get(obj, "r"));
+	ok(!strcmp(got, "0.5000"), "0.5 is written as %s%s", got,
+	   comma ? " where the locale has a comma" : "");
+	json_put_real(obj, "n", 0.0 / 0.0);
+	ok(!json_object_object_get(obj, "n"), "not-a-number is null");
+	json_object_put(obj);
+	setlocale(LC_NUMERIC, "C");
+}
+
+struct options {
+	bool flag;
+	const char *text;
+	uint64_t number;
+	double real;
+};
+
+static const struct opt table[] = {
+	{"overwrite", 0, OPT_FLAG, NULL, offsetof(struct options, flag), 0, 0, ""},
+	{"text", 't', OPT_STRING, "T", offsetof(struct options, text), 0, 0, ""},
+	{"number", 'n', OPT_UINT, "N", offsetof(struct options, number), 5, 10, ""},
+	{"real", 0, OPT_REAL, "R", offsetof(struct options, real), 0, 1, ""},
+	OPT_END};
+
+static int parse(struct options *o, struct status *st, char **argv)
+{
+	struct opt_group group = {table, o};
+	int argc = 0;
+
+	memset(o, 0, sizeof(*o));
+	while (argv[argc])
+		argc++;
+	return opt_parse(&group, 1, argc, argv, false, st);
+}
+
+#define ARGV(...) ((char *[]){(char *)"prog", __VA_ARGS__, NULL})
+
+static void test_options(void)
+{
+	struct status st = {0};
+	struct options o;
+	int first;
+
+	first = parse(&o, &st, ARGV("dev", "--overwrite", "--text=x", "-n", "7", "--real", "0.25"));
+	ok(first == 7 && o.flag && !strcmp(o.text, "x") && o.number == 7 && o.real == 0.25,
+	   "options and an operand in any order (operand at %d)", first);
+	first = parse(&o, &st, ARGV("--text", "--overwrite", "dev"));
+	ok(first == 3 && !o.flag && !strcmp(o.text, "--overwrite"),
+	   "a value that looks like an option is a value");
+	first = parse(&o, &st, ARGV("--", "--overwrite"));
+	ok(first == 2 && !o.flag, "after -- there are only operands");
+
+	static char *const bad[][3] = {
+		{"--over", NULL},
+		{"--number", "4"},
+		{"--number", "11"},
+		{"--number", "7x"},
+		{"--number", "-7"},
+		{"--number", ""},
+		{"--number", "99999999999999999999999"},
+		{"--real", "1.5"},
+		{"--real", "."},
+		{"--real", "0,5"},
+		{"--overwrite=yes", NULL},
+		{"--unknown", NULL},
+		{"-x", NULL},
+		{"--text", NULL},
+	};
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		memset(&st, 0, sizeof(st));
+		first = parse(&o, &st, ARGV(bad[i][0], bad[i][1]));
+		ok(first == -EINVAL && st.code == ST_USAGE && st.message[0], "%s %s is refused: %s",
+		   bad[i][0], bad[i][1] ? bad[i][1] : "", st.message);
+	}
+}
+
+static void test_sysfile(void)
+{
+	char line[64], dir[] = "/tmp/dmct-util-XXXXXX", path[64];
+	uint64_t value = 42;
+	FILE *f;
+
+	if (!mkdtemp(dir)) {
+		tap_skip("no temporary directory: %s", strerror(errno));
+		return;
+	}
+	snprintf(path, sizeof(path), "%s/n", dir);
+	f = fopen(path, "w");
+	fputs("18446744073709551615 \nsecond\n", f);
+	fclose(f);
+	ok(!sysfile_u64(dir, &value, "/n") && value == UINT64_MAX, "a 64-bit number is read whole");
+	ok(sysfile_line(dir, line, 5, "/n") == -EOVERFLOW,
+	   "a line longer than the buffer is not cut silently");
+	ok(sysfile_line(dir, line, sizeof(line), "/n") == 20, "trailing blanks are left out");
+	ok(sysfile_exists(dir, "/n") == 1 && !sysfile_exists(dir, "/m") &&
+		   !sysfile_exists(dir, "/n/x"),
+	   "existence");
+	ok(sysfile_u64(dir, &value, "/m") == -ENOENT, "a missing file is ENOENT");
+	f = fopen(path, "w");
+	fputs("-1\n", f);
+	fclose(f);
+	value = 42;
+	ok(sysfile_u64(dir, &value, "/n") == -EINVAL && value == 42,
+	   "-1 is no unsigned number; the value is untouched");
+	remove(path);
+	remove(dir);
+}
+
+int main(void)
+{
+	test_json_strings();
+	test_json_reals();
+	test_options();
+	test_sysfile();
+	return tap_done();
+}
