@@ -59,6 +59,15 @@ struct plan {
 	uint64_t data_offset; /* bytes */
 };
 
+/* What the user said of the password hash; 0 or NULL where nothing. */
+struct plan_pbkdf_wish {
+	const char *type;
+	uint64_t memory; /* bytes, an upper limit */
+	uint64_t iterations;
+	unsigned threads;
+	unsigned time_ms;
+};
+
 struct decide_input {
 	const struct facts *facts;
 	const struct measurement *measurement; /* NULL: nothing was measured */
@@ -66,6 +75,7 @@ struct decide_input {
 	const struct policy *policy;
 	const struct spec *wanted; /* a spec the user insists on (sector 0: choose), or NULL */
 	unsigned sector;           /* a sector size the user insists on, or 0 */
+	struct plan_pbkdf_wish pbkdf;
 };
 
 /*

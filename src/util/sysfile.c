@@ -9,7 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static char *path_join(const char *root, const char *format, va_list ap)
+__attribute__((format(printf, 2, 0))) static char *path_join(const char *root, const char *format,
+							     va_list ap)
 {
 	char *path = NULL, *full = NULL;
 

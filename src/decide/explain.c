@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "decide/explain.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *cpus(unsigned threads)
+{
+	return threads == 1 ? "one CPU" : "all measured CPUs";
+}
+
+static void explain_speed(struct plan *plan, const struct decide_input *input,
+			  const struct choice *w)
+{
+	char text[SPEC_TEXT_MAX], mixed[32], enc[32], dec[32];
+	const char *spec = spec_print(&w->spec, text);
+	const char *why = input->wanted ? "was asked for"
+					: "is the best of the measured candidates";
+
+	if (plan->basis == PLAN_BASIS_FACTS) {
+		plan_reason(plan, "%s %s; nothing comparable was measured.", spec,
+			    input->wanted ? "was asked for"
+			    : !strcmp(w->spec.kind->mode, "adiantum")
+				    ? "is made for CPUs without AES instructions, as this one is"
+				    : "is the strongest of the usual ciphers");
+		return;
+	}
+	if (w->speed.order_only) {
+		plan_reason(plan,
+			    "%s %s, in order of speed on a faster implementation than the "
+			    "kernel's; no throughput "
+			    "can be told from that.",
+			    spec, why);
+		return;
+	}
+	plan_reason(plan,
+		    "%s %s: %s expected on %s with %.0f %% reads (reads decrypt at %s, writes "
+		    "encrypt at %s); strength "
+		    "%u bits.",
+		    spec, why, speed_print(w->speed.mixed, mixed), cpus(w->speed.threads),
+		    100 * input->policy->read_share, speed_print(w->speed.decrypt, dec),
+		    speed_print(w->speed.encrypt, enc), spec_strength(&w->spec));
+}
+
+static void explain_basis(struct plan *plan, const struct decide_input *input,
+			  const struct choice *w)
+{
+	const char *driver = NULL, *kernel = w->spec.kind->kernel;
+	enum kernel_aes_kind kind = kernel_aes_kind(&input->facts->kernel, kernel, &driver);
+
+	switch (plan->basis) {
+	case PLAN_BASIS_DM:
+		plan_reason(plan, "Measured through dm-crypt itself.");
+		break;
+	case PLAN_BASIS_AFALG:
+		plan_reason(plan, "Measured on the kernel's own ciphers through AF_ALG, with the "
+				  "cost of the crossing, "
+				  "which a disk does not pay, taken off.");
+		break;
+	case PLAN_BASIS_CPU:
+		plan_reason(plan,
+			    "Measured in-process on the %s tier, which stands for %s; the kernel's "
+			    "cost per request is "
+			    "not in it.",
+			    decide_mirror_tier(&input->facts->kernel, kernel),
+			    kind == KERNEL_AES_UNKNOWN ? "the slowest that the kernel may have, "
+							 "since its driver is not known"
+			    : driver                   ? driver
+						       : "the kernel's driver");
+		break;
+	case PLAN_BASIS_FACTS:
+		plan_reason(plan,
+			    "Rests on what is known of this CPU and kernel, not on a measurement.");
+		break;
+	}
+	if (plan->basis != PLAN_BASIS_DM && plan->basis != PLAN_BASIS_AFALG &&
+	    cpu_has_aes(&input->facts->cpu) == 0 && !strcmp(w->spec.kind->cipher, "aes"))
+		plan_reason(plan, "This CPU has no AES instructions: Adiantum may be faster, and "
+				  "could not be measured here.");
+}
+
+static void explain_sector(struct plan *plan, const struct decide_input *input,
+			   const struct choice *w)
+{
+	const struct device_facts *d = input->device;
+
+	if (input->sector || (input->wanted && input->wanted->sector)) {
+		plan_reason(plan, "Sector size %u as asked for.", w->spec.sector);
+		return;
+	}
+	plan_reason(plan,
+		    "Sector size %u: the largest that %s%s; fewer, larger sectors cost fewer "
+		    "requests, tweaks and IVs.",
+		    w->spec.sector, d ? "the data area's place and length allow" : "dm-crypt has",
+		    plan->basis == PLAN_BASIS_FACTS ? "" : " and that is not slower");
+	if (d && d->kind != DEVICE_FILE && d->physical_block &&
+	    w->spec.sector > d->physical_block && !w->spec.kind->wide_block)
+		plan_reason(plan,
+			    "It is larger than the disk's physical block of %u bytes: each 16-byte "
+			    "block stands alone in "
+			    "%s, so a torn write leaves what it would leave without encryption.",
+			    d->physical_block, w->spec.kind->mode);
+}
+
+static void explain_place(struct plan *plan, const struct decide_input *input)
+{
+	const struct kernel_dm *dm = &input->facts->kernel.dm;
+
+	if (!dm->available && dm->reason[0])
+		plan_reason(plan, "This machine cannot open the volume now: %s.", dm->reason);
+	if (input->device && input->device->optimal_io && input->device->optimal_io % 4096)
+		plan_reason(plan,
+			    "The device's optimal I/O size of %" PRIu64
+			    " bytes is not taken for aligning: it is no "
+			    "multiple of 4096.",
+			    input->device->optimal_io);
+	plan_reason(plan, "Password hash: %s.", plan->pbkdf.reason);
+}
+
+static void reject(struct plan *plan, const struct spec *spec, double speed, const char *reason)
+{
+	struct plan_rejected *r = &plan->rejected[plan->n_rejected++];
+
+	r->spec = *spec;
+	r->speed = speed;
+	snprintf(r->reason, sizeof(r->reason), "%s", reason);
+}
+
+static void reject_measured(struct plan *plan, const struct decide_input *input,
+			    const struct choice *c, const struct choice *w)
+{
+	double ratio = c->speed.mixed / w->speed.mixed;
+	char speed[32], reason[256];
+
+	speed_print(c->speed.mixed, speed);
+	if (ratio < 1 && !speed_tie(&c->speed, &w->speed))
+		snprintf(reason, sizeof(reason), "%s expected, %.0f %% slower", speed,
+			 100 * (1 - ratio));
+	else if (spec_class(&c->spec) == spec_class(&w->spec) &&
+		 spec_strength(&c->spec) == spec_strength(&w->spec))
+		snprintf(reason, sizeof(reason),
+			 "%s expected, no difference that the spread allows to see; the more "
+			 "usual one is taken",
+			 speed);
+	else if (speed_tie(&c->speed, &w->speed))
+		snprintf(reason, sizeof(reason), "%s expected, no faster, and weaker (%s, %u bits)",
+			 speed, spec_class_name(spec_class(&c->spec)), spec_strength(&c->spec));
+	else
+		snprintf(reason, sizeof(reason),
+			 "weaker (%s, %u bits), and with %s %.2f times as fast, where policy %s "
+			 "asks for more than %.2f",
+			 spec_class_name(spec_class(&c->spec)), spec_strength(&c->spec), speed,
+			 ratio, input->policy->name, c->factor / w->factor);
+	reject(plan, &c->spec, c->speed.order_only ? 0 : c->speed.mixed, reason);
+}
+
+static void reject_candidate(struct plan *plan, const struct decide_input *input,
+			     const struct choice *c, const struct choice *w)
+{
+	char reason[256];
+
+	switch (c->state) {
+	case CHOICE_MEASURED:
+		reject_measured(plan, input, c, w);
+		break;
+	case CHOICE_UNMEASURED:
+		if (plan->basis != PLAN_BASIS_FACTS)
+			snprintf(reason, sizeof(reason), "%s", c->speed.reason);
+		else if (spec_class(&c->spec) != spec_class(&w->spec))
+			snprintf(reason, sizeof(reason),
+				 "weaker (%s, %u bits), and nothing was measured that would "
+				 "speak for it",
+				 spec_class_name(spec_class(&c->spec)), spec_strength(&c->spec));
+		else
+			snprintf(reason, sizeof(reason),
+				 "less usual, and nothing was measured that would speak for it");
+		reject(plan, &c->spec, 0, reason);
+		break;
+	case CHOICE_NOT_ADMITTED:
+	case CHOICE_NO_SECTOR:
+		reject(plan, &c->spec, 0, c->reason);
+		break;
+	}
+}
+
+static void reject_sectors(struct plan *plan, const struct decide_input *input,
+			   const struct choice *w)
+{
+	struct spec spec = w->spec;
+	char speed_text[32], reason[256];
+	struct speed speed;
+
+	for (spec.sector = SPEC_SECTOR_MIN; spec.sector <= SPEC_SECTOR_MAX; spec.sector *= 2) {
+		if (spec.sector == w->spec.sector)
+			continue;
+		speed_of(&speed, input, plan->basis, &spec);
+		if (!sector_allowed(input->device, spec.kind, spec.sector, false, reason,
+				    sizeof(reason)))
+			;
+		else if (input->sector || (input->wanted && input->wanted->sector))
+			snprintf(reason, sizeof(reason), "another sector size was asked for");
+		else if (!(speed.mixed > 0) || w->speed.order_only)
+			snprintf(reason, sizeof(reason), "smaller sectors cost more requests");
+		else if (speed_tie(&speed, &w->speed))
+			snprintf(reason, sizeof(reason),
+				 "%s expected, no difference that the spread allows to see",
+				 speed_print(speed.mixed, speed_text));
+		else
+			snprintf(reason, sizeof(reason), "%s expected, %.0f %% slower",
+				 speed_print(speed.mixed, speed_text),
+				 100 * (1 - speed.mixed / w->speed.mixed));
+		reject(plan, &spec, speed.order_only ? 0 : speed.mixed, reason);
+	}
+}
+
+int explain_plan(struct plan *plan, const struct decide_input *input, const struct choice *list,
+		 size_t n, const struct choice *winner)
+{
+	plan->rejected = calloc(n + 3, sizeof(*plan->rejected));
+	if (!plan->rejected)
+		return -ENOMEM;
+	explain_speed(plan, input, winner);
+	explain_basis(plan, input, winner);
+	explain_sector(plan, input, winner);
+	explain_place(plan, input);
+	for (size_t i = 0; i < n; i++)
+		if (&list[i] != winner)
+			reject_candidate(plan, input, &list[i], winner);
+	reject_sectors(plan, input, winner);
+	return 0;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The choice in words: reasons for it, and for each candidate that was not taken. */
+#ifndef DMCT_DECIDE_EXPLAIN_H
+#define DMCT_DECIDE_EXPLAIN_H
+
+#include "decide/internal.h"
+
+enum choice_state { CHOICE_MEASURED, CHOICE_UNMEASURED, CHOICE_NOT_ADMITTED, CHOICE_NO_SECTOR };
+
+/* A candidate with the sector size that suits it best. */
+struct choice {
+	struct spec spec;
+	enum choice_state state;
+	struct speed speed;
+	double factor;    /* what its speed is divided by: its class's margin */
+	char reason[200]; /* why it is out, in the last two states */
+};
+
+/*
+ * Fills the plan's reasons and its list of rejected candidates: every other candidate, then the
+ * chosen one's other sector sizes. winner points into list. 0 or -ENOMEM.
+ */
+int explain_plan(struct plan *plan, const struct decide_input *input, const struct choice *list,
+		 size_t n, const struct choice *winner);
+
+#endif
