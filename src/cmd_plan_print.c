@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A plan in words, as JSON, and as the cryptsetup command line that does the same. */
+#include "cmd_plan.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <libsmartcols.h>
+
+#include "decide/internal.h"
+#include "util/json.h"
+
+#define ARGV_MAX 40
+
+/* An argument vector under construction; its strings are its own. */
+struct argv {
+	char *words[ARGV_MAX + 1];
+	size_t n;
+};
+
+__attribute__((format(printf, 2, 3))) static void argv_add(struct argv *argv, const char *format,
+							   ...)
+{
+	va_list ap;
+	char *word;
+
+	va_start(ap, format);
+	if (vasprintf(&word, format, ap) < 0)
+		word = NULL;
+	va_end(ap);
+	if (word && argv->n < ARGV_MAX)
+		argv->words[argv->n++] = word;
+	else
+		free(word);
+}
+
+static void argv_free(struct argv *argv)
+{
+	for (size_t i = 0; i < argv->n; i++)
+		free(argv->words[i]);
+}
+
+/* cryptsetup(8) luksFormat with everything that the plan says, so that the header comes out the
+ * same. */
+static void cryptsetup_argv(struct argv *argv, const struct plan *plan, const char *device,
+			    const char *label)
+{
+	const struct plan_pbkdf *p = &plan->pbkdf;
+	char cipher[SPEC_TEXT_MAX];
+
+	argv->n = 0;
+	argv_add(argv, "cryptsetup");
+	argv_add(argv, "luksFormat");
+	argv_add(argv, "--type");
+	argv_add(argv, "luks2");
+	argv_add(argv, "--cipher");
+	argv_add(argv, "%s", spec_cipher(&plan->spec, cipher));
+	argv_add(argv, "--key-size");
+	argv_add(argv, "%u", plan->spec.key_bits);
+	argv_add(argv, "--sector-size");
+	argv_add(argv, "%u", plan->spec.sector);
+	argv_add(argv, "--offset");
+	argv_add(argv, "%" PRIu64, plan->data_offset / 512);
+	argv_add(argv, "--hash");
+	argv_add(argv, "%s", p->hash);
+	argv_add(argv, "--pbkdf");
+	argv_add(argv, "%s", p->type);
+	if (p->memory) {
+		argv_add(argv, "--pbkdf-memory");
+		argv_add(argv, "%" PRIu64, p->memory >> 10);
+		argv_add(argv, "--pbkdf-parallel");
+		argv_add(argv, "%u", p->threads);
+	}
+	argv_add(argv, p->iterations ? "--pbkdf-force-iterations" : "--iter-time");
+	argv_add(argv, "%" PRIu64, p->iterations ? p->iterations : p->time_ms);
+	if (label) {
+		argv_add(argv, "--label");
+		argv_add(argv, "%s", label);
+	}
+	argv_add(argv, "%s", device ? device : "DEVICE");
+}
+
+/* The mapping's name: the device's last component, with nothing in it that /dev/mapper or a
+ * blank-separated file minds. */
+static void mapping_name(char *buf, size_t size, const char *device)
+{
+	const char *base = device ? strrchr(device, '/') : NULL;
+	size_t n;
+
+	base = base ? base + 1 : device ? device : "NAME";
+	n = snprintf(buf, size, "luks-%s", base);
+	for (size_t i = 0; i < n && i < size && buf[i]; i++)
+		if (!isalnum((unsigned char)buf[i]) && !strchr("-_.+", buf[i]))
+			buf[i] = '_';
+}
+
+/* Blanks and backslashes as octal, as in fstab(5), which crypttab(5) follows. */
+static void escape_field(FILE *out, const char *text)
+{
+	for (; *text; text++) {
+		if (strchr(" \t\n\\", *text))
+			fprintf(out, "\\%03o", (unsigned char)*text);
+		else
+			fputc(*text, out);
+	}
+}
+
+char *cmd_crypttab(const char *device, const char *uuid)
+{
+	char name[80], *line = NULL;
+	size_t size;
+	FILE *out = open_memstream(&line, &size);
+
+	if (!out)
+		return NULL;
+	mapping_name(name, sizeof(name), uuid ? uuid : device);
+	fprintf(out, "%s ", name);
+	if (uuid)
+		fprintf(out, "UUID=%s", uuid);
+	else
+		escape_field(out, device ? device : "DEVICE");
+	fputs(" none luks", out);
+	if (fclose(out)) {
+		free(line);
+		return NULL;
+	}
+	return line;
+}
+
+static struct json_object *choice_json(const struct plan *plan)
+{
+	struct json_object *choice = json_object_new_object();
+	char text[SPEC_TEXT_MAX];
+
+	json_put_string(choice, "spec", spec_print(&plan->spec, text));
+	json_put_string(choice, "cipher", spec_cipher(&plan->spec, text));
+	json_put_u64(choice, "key_bits", plan->spec.key_bits);
+	json_put_u64(choice, "sector_size", plan->spec.sector);
+	json_put_u64(choice, "strength_bits", plan->strength);
+	json_put_string(choice, "class", spec_class_name(spec_class(&plan->spec)));
+	json_put_string(choice, "protects", plan->spec.kind->protects);
+	json_put_string(choice, "modules", plan->spec.kind->modules);
+	json_put_string(choice, "basis", plan_basis_name(plan->basis));
+	json_put_u64_or_null(choice, "expected_bytes_per_second", (uint64_t)plan->speed);
+	json_put_u64_or_null(choice, "low", (uint64_t)plan->low);
+	json_put_u64_or_null(choice, "high", (uint64_t)plan->high);
+	json_put_u64_or_null(choice, "encrypt_bytes_per_second", (uint64_t)plan->encrypt);
+	json_put_u64_or_null(choice, "decrypt_bytes_per_second", (uint64_t)plan->decrypt);
+	return choice;
+}
+
+static struct json_object *pbkdf_json(const struct plan_pbkdf *p)
+{
+	struct json_object *obj = json_object_new_object();
+
+	json_put_string(obj, "type", p->type);
+	json_put_string(obj, "hash", p->hash);
+	json_put_u64_or_null(obj, "memory", p->memory);
+	json_put_u64_or_null(obj, "iterations", p->iterations);
+	json_put_u64_or_null(obj, "threads", p->threads);
+	json_put_u64_or_null(obj, "time_ms", p->time_ms);
+	json_put_string(obj, "reason", p->reason);
+	return obj;
+}
+
+static struct json_object *rejected_json(const struct plan *plan)
+{
+	struct json_object *list = json_object_new_array(), *item;
+	char text[SPEC_TEXT_MAX];
+
+	for (size_t i = 0; i < plan->n_rejected; i++) {
+		item = json_object_new_object();
+		json_put_string(item, "spec", spec_print(&plan->rejected[i].spec, text));
+		json_put_string(item, "reason", plan->rejected[i].reason);
+		json_put_u64_or_null(item, "expected_bytes_per_second",
+				     (uint64_t)plan->rejected[i].speed);
+		json_append(list, item);
+	}
+	return list;
+}
+
+void cmd_plan_json(struct json_object *obj, const struct plan *plan,
+		   const struct plan_source *source, const char *device, const char *label,
+		   const char *uuid)
+{
+	struct json_object *list;
+	struct argv argv;
+	char *crypttab;
+
+	json_put(obj, "choice", choice_json(plan));
+	json_put_string(obj, "policy", source->policy->name);
+	json_put_real(obj, "read_share", source->policy->read_share);
+	list = json_object_new_array();
+	for (size_t i = 0; i < plan->n_reasons; i++)
+		json_append_string(list, plan->reasons[i]);
+	json_put(obj, "reasons", list);
+	json_put(obj, "rejected", rejected_json(plan));
+	json_put(obj, "pbkdf", pbkdf_json(&plan->pbkdf));
+	list = json_object_new_array();
+	for (size_t i = 0; i < plan->n_flags; i++)
+		json_append_string(list, plan->flags[i]);
+	json_put(obj, "flags", list);
+	json_put_u64(obj, "data_offset", plan->data_offset);
+	cryptsetup_argv(&argv, plan, device, label);
+	list = json_object_new_array();
+	for (size_t i = 0; i < argv.n; i++)
+		json_append_string(list, argv.words[i]);
+	json_put(obj, "cryptsetup_argv", list);
+	argv_free(&argv);
+	crypttab = cmd_crypttab(device, uuid);
+	json_put_string(obj, "crypttab", crypttab);
+	free(crypttab);
+}
+
+/* A word as a POSIX shell takes it: quoted where it holds anything but what is safe everywhere. */
+static void print_shell_word(FILE *out, const char *word)
+{
+	if (*word &&
+	    !word[strspn(
+		    word,
+		    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:,=+@%")]) {
+		fputs(word, out);
+		return;
+	}
+	fputc('\'', out);
+	for (; *word; word++)
+		fputs(*word == '\'' ? "'\\''" : (char[]){*word, '\0'}, out);
+	fputc('\'', out);
+}
+
+static void print_command_line(FILE *out, const struct plan *plan, const char *device,
+			       const char *label)
+{
+	struct argv argv;
+	int column;
+
+	cryptsetup_argv(&argv, plan, device, label);
+	column = fprintf(out, " ");
+	for (size_t i = 0; i < argv.n; i++) {
+		if (column + strlen(argv.words[i]) > 92 && i + 1 < argv.n &&
+		    argv.words[i][0] == '-') {
+			fputs(" \\\n     ", out);
+			column = 5;
+		}
+		fputc(' ', out);
+		print_shell_word(out, argv.words[i]);
+		column += strlen(argv.words[i]) + 1;
+	}
+	fputc('\n', out);
+	argv_free(&argv);
+}
+
+static void print_rejected(FILE *out, const struct plan *plan)
+{
+	struct libscols_table *table = scols_new_table();
+	char spec[SPEC_TEXT_MAX], speed[32];
+	struct libscols_line *line;
+
+	if (!table || !scols_table_new_column(table, "NOT CHOSEN", 0, 0) ||
+	    !scols_table_new_column(table, "EXPECTED", 0, SCOLS_FL_RIGHT) ||
+	    !scols_table_new_column(table, "BECAUSE", 0, SCOLS_FL_WRAP))
+		goto out;
+	scols_table_set_stream(table, out);
+	for (size_t i = 0; i < plan->n_rejected; i++) {
+		line = scols_table_new_line(table, NULL);
+		if (!line)
+			goto out;
+		scols_line_set_data(line, 0, spec_print(&plan->rejected[i].spec, spec));
+		scols_line_set_data(line, 1,
+				    plan->rejected[i].speed > 0
+					    ? speed_print(plan->rejected[i].speed, speed)
+					    : "-");
+		scols_line_set_data(line, 2, plan->rejected[i].reason);
+	}
+	scols_print_table(table);
+out:
+	scols_unref_table(table);
+}
+
+static void print_pbkdf(FILE *out, const struct plan_pbkdf *p)
+{
+	fprintf(out, "  Password hash:  %s", p->type);
+	if (p->memory)
+		fprintf(out, ", %.4g MiB, %u thread%s", (double)p->memory / (1 << 20), p->threads,
+			p->threads == 1 ? "" : "s");
+	if (p->iterations)
+		fprintf(out, ", %" PRIu64 " iterations", p->iterations);
+	if (p->time_ms)
+		fprintf(out, ", about %.1f s to unlock here", p->time_ms / 1000.0);
+	fputc('\n', out);
+}
+
+void cmd_plan_text(FILE *out, const struct plan *plan, const struct plan_source *source,
+		   const char *device, const char *label)
+{
+	char text[SPEC_TEXT_MAX], speed[32], low[32], high[32], *crypttab;
+
+	fprintf(out, "Recommended%s%s: %s\n", device ? " for " : "", device ? device : "",
+		spec_print(&plan->spec, text));
+	fprintf(out, "  Strength:       %u bits (%s)\n", plan->strength,
+		spec_class_name(spec_class(&plan->spec)));
+	if (plan->speed > 0)
+		fprintf(out, "  Expected:       %s (%s to %s)\n", speed_print(plan->speed, speed),
+			speed_print(plan->low, low), speed_print(plan->high, high));
+	fprintf(out, "  Basis:          %s, policy %s\n", plan_basis_name(plan->basis),
+		source->policy->name);
+	print_pbkdf(out, &plan->pbkdf);
+	fprintf(out, "\nWhy:\n");
+	for (size_t i = 0; i < plan->n_reasons; i++)
+		fprintf(out, "  - %s\n", plan->reasons[i]);
+	fputc('\n', out);
+	print_rejected(out, plan);
+	fprintf(out, "\nThe same by hand:\n");
+	print_command_line(out, plan, device, label);
+	crypttab = cmd_crypttab(device, NULL);
+	fprintf(out, "In /etc/crypttab:\n  %s\n", crypttab ? crypttab : "");
+	free(crypttab);
+}

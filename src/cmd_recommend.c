@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <string.h>
+
+#include "cmd_plan.h"
+#include "util/json.h"
+
+struct recommend_options {
+	struct plan_options plan;
+	const char *label;
+};
+
+static struct recommend_options options;
+
+static const struct opt table[] = {PLAN_OPTIONS(struct recommend_options, plan),
+				   {"label", 0, OPT_STRING, "LABEL",
+				    offsetof(struct recommend_options, label), 0, 0,
+				    "Put this label into the cryptsetup command line."},
+				   OPT_END};
+
+static int print_plan(const struct cmd_globals *globals, const struct plan *plan,
+		      const struct plan_source *source, const char *device)
+{
+	struct json_object *doc;
+
+	if (!globals->json) {
+		cmd_plan_text(stdout, plan, source, device, options.label);
+		return 0;
+	}
+	doc = json_document("recommend");
+	cmd_plan_json(doc, plan, source, device, options.label, NULL);
+	return json_print(doc);
+}
+
+static int run(const struct cmd_globals *globals, char **operands, int n, struct status *st)
+{
+	const char *path = n ? operands[0] : NULL;
+	struct device_facts device = {0};
+	struct plan_source source = {0};
+	struct plan plan = {0};
+	int ret;
+
+	ret = cmd_plan_check(&options.plan, st);
+	if (!ret && path)
+		ret = device_probe(&device, path, globals->sysroot, st);
+	if (!ret)
+		ret = cmd_plan_make(&plan, &source, globals, &options.plan, path ? &device : NULL,
+				    st);
+	if (!ret)
+		ret = print_plan(globals, &plan, &source, path);
+	plan_free(&plan);
+	plan_source_free(&source);
+	device_facts_free(&device);
+	return ret;
+}
+
+const struct cmd cmd_recommend = {
+	.name = "recommend",
+	.operands = "[DEVICE]",
+	.summary = "Recommend a cipher spec for this machine and DEVICE, with reasons.",
+	.details = "Measures the candidates for about a second, decides, and prints the choice, "
+		   "why, what was\n"
+		   "not chosen and why not, and the cryptsetup command line and crypttab line that "
+		   "do the same.\n"
+		   "Writes nothing. With --sysroot and without --from it decides on facts alone.",
+	.options = table,
+	.dest = &options,
+	.max_operands = 1,
+	.run = run,
+};
