@@ -10,8 +10,8 @@
 
 #include <libsmartcols.h>
 
-#include "decide/internal.h"
 #include "util/json.h"
+#include "util/units.h"
 
 #define ARGV_MAX 40
 
@@ -256,7 +256,7 @@ static void print_command_line(FILE *out, const struct plan *plan, const char *d
 static void print_rejected(FILE *out, const struct plan *plan)
 {
 	struct libscols_table *table = scols_new_table();
-	char spec[SPEC_TEXT_MAX], speed[32];
+	char spec[SPEC_TEXT_MAX], speed[UNITS_MAX];
 	struct libscols_line *line;
 
 	if (!table || !scols_table_new_column(table, "NOT CHOSEN", 0, 0) ||
@@ -271,7 +271,7 @@ static void print_rejected(FILE *out, const struct plan *plan)
 		scols_line_set_data(line, 0, spec_print(&plan->rejected[i].spec, spec));
 		scols_line_set_data(line, 1,
 				    plan->rejected[i].speed > 0
-					    ? speed_print(plan->rejected[i].speed, speed)
+					    ? units_speed(plan->rejected[i].speed, speed)
 					    : "-");
 		scols_line_set_data(line, 2, plan->rejected[i].reason);
 	}
@@ -296,15 +296,15 @@ static void print_pbkdf(FILE *out, const struct plan_pbkdf *p)
 void cmd_plan_text(FILE *out, const struct plan *plan, const struct plan_source *source,
 		   const char *device, const char *label)
 {
-	char text[SPEC_TEXT_MAX], speed[32], low[32], high[32], *crypttab;
+	char text[SPEC_TEXT_MAX], speed[UNITS_MAX], low[UNITS_MAX], high[UNITS_MAX], *crypttab;
 
 	fprintf(out, "Recommended%s%s: %s\n", device ? " for " : "", device ? device : "",
 		spec_print(&plan->spec, text));
 	fprintf(out, "  Strength:       %u bits (%s)\n", plan->strength,
 		spec_class_name(spec_class(&plan->spec)));
 	if (plan->speed > 0)
-		fprintf(out, "  Expected:       %s (%s to %s)\n", speed_print(plan->speed, speed),
-			speed_print(plan->low, low), speed_print(plan->high, high));
+		fprintf(out, "  Expected:       %s (%s to %s)\n", units_speed(plan->speed, speed),
+			units_speed(plan->low, low), units_speed(plan->high, high));
 	fprintf(out, "  Basis:          %s, policy %s\n", plan_basis_name(plan->basis),
 		source->policy->name);
 	print_pbkdf(out, &plan->pbkdf);

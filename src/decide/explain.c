@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/units.h"
+
 static const char *cpus(unsigned threads)
 {
 	return threads == 1 ? "one CPU" : "all measured CPUs";
@@ -15,7 +17,7 @@ static const char *cpus(unsigned threads)
 static void explain_speed(struct plan *plan, const struct decide_input *input,
 			  const struct choice *w)
 {
-	char text[SPEC_TEXT_MAX], mixed[32], enc[32], dec[32];
+	char text[SPEC_TEXT_MAX], mixed[UNITS_MAX], enc[UNITS_MAX], dec[UNITS_MAX];
 	const char *spec = spec_print(&w->spec, text);
 	const char *why = input->wanted ? "was asked for"
 					: "is the best of the measured candidates";
@@ -40,9 +42,9 @@ static void explain_speed(struct plan *plan, const struct decide_input *input,
 		    "%s %s: %s expected on %s with %.0f %% reads (reads decrypt at %s, writes "
 		    "encrypt at %s); strength "
 		    "%u bits.",
-		    spec, why, speed_print(w->speed.mixed, mixed), cpus(w->speed.threads),
-		    100 * input->policy->read_share, speed_print(w->speed.decrypt, dec),
-		    speed_print(w->speed.encrypt, enc), spec_strength(&w->spec));
+		    spec, why, units_speed(w->speed.mixed, mixed), cpus(w->speed.threads),
+		    100 * input->policy->read_share, units_speed(w->speed.decrypt, dec),
+		    units_speed(w->speed.encrypt, enc), spec_strength(&w->spec));
 }
 
 static void explain_basis(struct plan *plan, const struct decide_input *input,
@@ -133,9 +135,9 @@ static void reject_measured(struct plan *plan, const struct decide_input *input,
 			    const struct choice *c, const struct choice *w)
 {
 	double ratio = c->speed.mixed / w->speed.mixed;
-	char speed[32], reason[256];
+	char speed[UNITS_MAX], reason[256];
 
-	speed_print(c->speed.mixed, speed);
+	units_speed(c->speed.mixed, speed);
 	if (ratio < 1 && !speed_tie(&c->speed, &w->speed))
 		snprintf(reason, sizeof(reason), "%s expected, %.0f %% slower", speed,
 			 100 * (1 - ratio));
@@ -190,7 +192,7 @@ static void reject_sectors(struct plan *plan, const struct decide_input *input,
 			   const struct choice *w)
 {
 	struct spec spec = w->spec;
-	char speed_text[32], reason[256];
+	char speed_text[UNITS_MAX], reason[256];
 	struct speed speed;
 
 	for (spec.sector = SPEC_SECTOR_MIN; spec.sector <= SPEC_SECTOR_MAX; spec.sector *= 2) {
@@ -207,10 +209,10 @@ static void reject_sectors(struct plan *plan, const struct decide_input *input,
 		else if (speed_tie(&speed, &w->speed))
 			snprintf(reason, sizeof(reason),
 				 "%s expected, no difference that the spread allows to see",
-				 speed_print(speed.mixed, speed_text));
+				 units_speed(speed.mixed, speed_text));
 		else
 			snprintf(reason, sizeof(reason), "%s expected, %.0f %% slower",
-				 speed_print(speed.mixed, speed_text),
+				 units_speed(speed.mixed, speed_text),
 				 100 * (1 - speed.mixed / w->speed.mixed));
 		reject(plan, &spec, speed.order_only ? 0 : speed.mixed, reason);
 	}

@@ -41,7 +41,4 @@ int pbkdf_choose(struct plan_pbkdf *pbkdf, const struct decide_input *input, str
 /* Adds a sentence to the plan's reasons; drops it when there is no more room. */
 void plan_reason(struct plan *plan, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* "1.23 GB/s", "456 MB/s": decimal units, as disks are sold. Returns buf. */
-char *speed_print(double bytes_per_second, char buf[32]);
-
 #endif

@@ -13,17 +13,6 @@
 /* The size of a call that stands for streaming in the cpu engine. */
 #define USUAL_CALL 65536
 
-char *speed_print(double speed, char buf[32])
-{
-	if (speed >= 1e9)
-		snprintf(buf, 32, "%.2f GB/s", speed / 1e9);
-	else if (speed >= 1e6)
-		snprintf(buf, 32, "%.*f MB/s", speed >= 1e8 ? 0 : 1, speed / 1e6);
-	else
-		snprintf(buf, 32, "%.1f kB/s", speed / 1e3);
-	return buf;
-}
-
 static int tier_rank(const char *name)
 {
 	for (int i = 0; engine_tiers[i]; i++)

@@ -8,6 +8,7 @@
 #include "util/json.h"
 #include "util/opt.h"
 #include "util/sysfile.h"
+#include "util/units.h"
 
 static void test_json_strings(void)
 {
@@ -149,8 +150,26 @@ static void test_sysfile(void)
 	remove(dir);
 }
 
+static void test_units(void)
+{
+	static const struct {
+		uint64_t bytes;
+		const char *text;
+	} sizes[] = {{0, "0 bytes"},          {1023, "1023 bytes"},    {1024, "1 KiB"},
+		     {67108864, "64 MiB"},    {1610612736, "1.5 GiB"}, {3298534883328, "3 TiB"},
+		     {UINT64_MAX, "16.0 EiB"}};
+	char buf[UNITS_MAX];
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		ok(!strcmp(units_size(sizes[i].bytes, buf), sizes[i].text), "%s", buf);
+	ok(!strcmp(units_speed(1234567890, buf), "1.23 GB/s"), "%s", buf);
+	ok(!strcmp(units_speed(98765432, buf), "98.8 MB/s"), "%s", buf);
+	ok(!strcmp(units_speed(456e6, buf), "456 MB/s"), "%s", buf);
+}
+
 int main(void)
 {
+	test_units();
 	test_json_strings();
 	test_json_reals();
 	test_options();
