@@ -6,6 +6,7 @@ bats_require_minimum_version 1.5.0
 
 DMCT_SRC=${DMCT_SRC:-$(cd "$BATS_TEST_DIRNAME/.." && pwd)}
 DMCT=${DMCT:-$DMCT_SRC/build/dmcrypt-tune}
+# shellcheck disable=SC2034 # for the tests
 FIXTURES=$DMCT_SRC/tests/fixtures
 
 # expect STATUS COMMAND...: runs it, with $output and $stderr apart, and shows both when the status is another.
@@ -51,4 +52,16 @@ as_user() {
 
 need() {
 	command -v "$1" >/dev/null || skip "$1 is not installed (${2:-package $1})"
+}
+
+# german COMMAND...: runs it under a locale with a decimal comma, made here, since few machines have one installed.
+german() {
+	local dir=$BATS_FILE_TMPDIR/locale
+	need localedef "package locales"
+	if [ ! -d "$dir/de_DE.UTF-8" ]; then
+		mkdir -p "$dir"
+		localedef -i de_DE -f UTF-8 "$dir/de_DE.UTF-8" 2>/dev/null ||
+			skip "no sources of the locale de_DE (package locales)"
+	fi
+	LOCPATH=$dir LC_ALL=de_DE.UTF-8 "$@"
 }
