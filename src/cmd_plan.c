@@ -41,9 +41,9 @@ static int check_pbkdf(const struct plan_options *o, struct status *st)
 			st, ST_USAGE, EINVAL,
 			"--pbkdf-memory and --pbkdf-parallel are Argon2's; pbkdf2 has neither.");
 	if (o->pbkdf_iterations && o->iter_time)
-		return status_set(st, ST_USAGE, EINVAL,
-				  "--pbkdf-force-iterations and --iter-time contradict each other: "
-				  "give one.");
+		return status_set(
+			st, ST_USAGE, EINVAL,
+			"--pbkdf-force-iterations and --iter-time contradict each other: give one.");
 	return 0;
 }
 

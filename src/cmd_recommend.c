@@ -58,11 +58,10 @@ const struct cmd cmd_recommend = {
 	.name = "recommend",
 	.operands = "[DEVICE]",
 	.summary = "Recommend a cipher spec for this machine and DEVICE, with reasons.",
-	.details = "Measures the candidates for about a second, decides, and prints the choice, "
-		   "why, what was\n"
-		   "not chosen and why not, and the cryptsetup command line and crypttab line that "
-		   "do the same.\n"
-		   "Writes nothing. With --sysroot and without --from it decides on facts alone.",
+	.details =
+		"Measures the candidates for about a second, decides, and prints the choice, why, what was\n"
+		"not chosen and why not, and the cryptsetup command line and crypttab line that do the same.\n"
+		"Writes nothing. With --sysroot and without --from it decides on facts alone.",
 	.options = table,
 	.dest = &options,
 	.max_operands = 1,

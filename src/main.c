@@ -25,8 +25,7 @@ static const struct opt global_options[] = {
 	{"quiet", 'q', OPT_FLAG, NULL, GLOBAL(quiet), 0, 0,
 	 "No progress and no notes on standard error."},
 	{"sysroot", 0, OPT_STRING, "DIR", GLOBAL(sysroot), 0, 0,
-	 "Read /proc and /sys below DIR: a saved or described\nmachine. Nothing is measured or "
-	 "tried then."},
+	 "Read /proc and /sys below DIR: a saved or described\nmachine. Nothing is measured or tried then."},
 	{"cpu-disable", 0, OPT_STRING, "LIST", GLOBAL(cpu_disable), 0, 0,
 	 "Do without these CPU features in the in-process\nengine, e.g. aes,vaes,avx512f."},
 	OPT_END};
@@ -57,20 +56,16 @@ static const struct cmd *find_command(const char *name)
 static void print_program_help(FILE *out)
 {
 	fputs("Usage: " PACKAGE " COMMAND [OPTIONS] [DEVICE]\n\n"
-	      "Finds the best disk cipher for this machine and this disk, and makes a volume with "
-	      "it.\n\n"
+	      "Finds the best disk cipher for this machine and this disk, and makes a volume with it.\n\n"
 	      "Commands:\n",
 	      out);
 	for (const struct cmd *const *c = commands; *c; c++)
 		fprintf(out, "  %-12s %s\n", (*c)->name, (*c)->summary);
-	fputs("  help         Print this help, or that of a command.\n\nOptions of every "
-	      "command:\n",
+	fputs("  help         Print this help, or that of a command.\n\nOptions of every command:\n",
 	      out);
 	opt_print(out, global_options);
-	fputs("\nExit status: 0 done, 1 usage, 2 no permission or no or a wrong passphrase, 3 out "
-	      "of memory,\n"
-	      "4 wrong device, 5 in use, 6 refused (nothing written), 7 something needed is "
-	      "unavailable,\n"
+	fputs("\nExit status: 0 done, 1 usage, 2 no permission or no or a wrong passphrase, 3 out of memory,\n"
+	      "4 wrong device, 5 in use, 6 refused (nothing written), 7 something needed is unavailable,\n"
 	      "8 a check failed, 128+N ended by signal N.\n",
 	      out);
 }

@@ -245,8 +245,7 @@ static int check_size(const struct device_facts *device, struct status *st)
 		return 0;
 	return status_set(st, ST_DEVICE, ENOSPC,
 			  "%s is too small: it has %" PRIu64
-			  " bytes, and a LUKS2 header takes %llu; at least %llu are "
-			  "needed.",
+			  " bytes, and a LUKS2 header takes %llu; at least %llu are needed.",
 			  device->path, device->size, PLAN_DATA_OFFSET,
 			  PLAN_DATA_OFFSET + SPEC_SECTOR_MIN);
 }

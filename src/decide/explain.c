@@ -31,20 +31,18 @@ static void explain_speed(struct plan *plan, const struct decide_input *input,
 		return;
 	}
 	if (w->speed.order_only) {
-		plan_reason(plan,
-			    "%s %s, in order of speed on a faster implementation than the "
-			    "kernel's; no throughput "
-			    "can be told from that.",
-			    spec, why);
+		plan_reason(
+			plan,
+			"%s %s, in order of speed on a faster implementation than the kernel's; no throughput can be told from that.",
+			spec, why);
 		return;
 	}
-	plan_reason(plan,
-		    "%s %s: %s expected on %s with %.0f %% reads (reads decrypt at %s, writes "
-		    "encrypt at %s); strength "
-		    "%u bits.",
-		    spec, why, units_speed(w->speed.mixed, mixed), cpus(w->speed.threads),
-		    100 * input->policy->read_share, units_speed(w->speed.decrypt, dec),
-		    units_speed(w->speed.encrypt, enc), spec_strength(&w->spec));
+	plan_reason(
+		plan,
+		"%s %s: %s expected on %s with %.0f %% reads (reads decrypt at %s, writes encrypt at %s); strength %u bits.",
+		spec, why, units_speed(w->speed.mixed, mixed), cpus(w->speed.threads),
+		100 * input->policy->read_share, units_speed(w->speed.decrypt, dec),
+		units_speed(w->speed.encrypt, enc), spec_strength(&w->spec));
 }
 
 static void explain_basis(struct plan *plan, const struct decide_input *input,
@@ -58,20 +56,19 @@ static void explain_basis(struct plan *plan, const struct decide_input *input,
 		plan_reason(plan, "Measured through dm-crypt itself.");
 		break;
 	case PLAN_BASIS_AFALG:
-		plan_reason(plan, "Measured on the kernel's own ciphers through AF_ALG, with the "
-				  "cost of the crossing, "
-				  "which a disk does not pay, taken off.");
+		plan_reason(
+			plan,
+			"Measured on the kernel's own ciphers through AF_ALG, with the cost of the crossing, which a disk does not pay, taken off.");
 		break;
 	case PLAN_BASIS_CPU:
-		plan_reason(plan,
-			    "Measured in-process on the %s tier, which stands for %s; the kernel's "
-			    "cost per request is "
-			    "not in it.",
-			    decide_mirror_tier(&input->facts->kernel, kernel),
-			    kind == KERNEL_AES_UNKNOWN ? "the slowest that the kernel may have, "
-							 "since its driver is not known"
-			    : driver                   ? driver
-						       : "the kernel's driver");
+		plan_reason(
+			plan,
+			"Measured in-process on the %s tier, which stands for %s; the kernel's cost per request is not in it.",
+			decide_mirror_tier(&input->facts->kernel, kernel),
+			kind == KERNEL_AES_UNKNOWN
+				? "the slowest that the kernel may have, since its driver is not known"
+			: driver ? driver
+				 : "the kernel's driver");
 		break;
 	case PLAN_BASIS_FACTS:
 		plan_reason(plan,
@@ -80,8 +77,9 @@ static void explain_basis(struct plan *plan, const struct decide_input *input,
 	}
 	if (plan->basis != PLAN_BASIS_DM && plan->basis != PLAN_BASIS_AFALG &&
 	    cpu_has_aes(&input->facts->cpu) == 0 && !strcmp(w->spec.kind->cipher, "aes"))
-		plan_reason(plan, "This CPU has no AES instructions: Adiantum may be faster, and "
-				  "could not be measured here.");
+		plan_reason(
+			plan,
+			"This CPU has no AES instructions: Adiantum may be faster, and could not be measured here.");
 }
 
 static void explain_sector(struct plan *plan, const struct decide_input *input,
@@ -93,18 +91,17 @@ static void explain_sector(struct plan *plan, const struct decide_input *input,
 		plan_reason(plan, "Sector size %u as asked for.", w->spec.sector);
 		return;
 	}
-	plan_reason(plan,
-		    "Sector size %u: the largest that %s%s; fewer, larger sectors cost fewer "
-		    "requests, tweaks and IVs.",
-		    w->spec.sector, d ? "the data area's place and length allow" : "dm-crypt has",
-		    plan->basis == PLAN_BASIS_FACTS ? "" : " and that is not slower");
+	plan_reason(
+		plan,
+		"Sector size %u: the largest that %s%s; fewer, larger sectors cost fewer requests, tweaks and IVs.",
+		w->spec.sector, d ? "the data area's place and length allow" : "dm-crypt has",
+		plan->basis == PLAN_BASIS_FACTS ? "" : " and that is not slower");
 	if (d && d->kind != DEVICE_FILE && d->physical_block &&
 	    w->spec.sector > d->physical_block && !w->spec.kind->wide_block)
-		plan_reason(plan,
-			    "It is larger than the disk's physical block of %u bytes: each 16-byte "
-			    "block stands alone in "
-			    "%s, so a torn write leaves what it would leave without encryption.",
-			    d->physical_block, w->spec.kind->mode);
+		plan_reason(
+			plan,
+			"It is larger than the disk's physical block of %u bytes: each 16-byte block stands alone in %s, so a torn write leaves what it would leave without encryption.",
+			d->physical_block, w->spec.kind->mode);
 }
 
 static void explain_place(struct plan *plan, const struct decide_input *input)
@@ -116,8 +113,7 @@ static void explain_place(struct plan *plan, const struct decide_input *input)
 	if (input->device && input->device->optimal_io && input->device->optimal_io % 4096)
 		plan_reason(plan,
 			    "The device's optimal I/O size of %" PRIu64
-			    " bytes is not taken for aligning: it is no "
-			    "multiple of 4096.",
+			    " bytes is not taken for aligning: it is no multiple of 4096.",
 			    input->device->optimal_io);
 	plan_reason(plan, "Password hash: %s.", plan->pbkdf.reason);
 }
@@ -143,19 +139,19 @@ static void reject_measured(struct plan *plan, const struct decide_input *input,
 			 100 * (1 - ratio));
 	else if (spec_class(&c->spec) == spec_class(&w->spec) &&
 		 spec_strength(&c->spec) == spec_strength(&w->spec))
-		snprintf(reason, sizeof(reason),
-			 "%s expected, no difference that the spread allows to see; the more "
-			 "usual one is taken",
-			 speed);
+		snprintf(
+			reason, sizeof(reason),
+			"%s expected, no difference that the spread allows to see; the more usual one is taken",
+			speed);
 	else if (speed_tie(&c->speed, &w->speed))
 		snprintf(reason, sizeof(reason), "%s expected, no faster, and weaker (%s, %u bits)",
 			 speed, spec_class_name(spec_class(&c->spec)), spec_strength(&c->spec));
 	else
-		snprintf(reason, sizeof(reason),
-			 "weaker (%s, %u bits), and with %s %.2f times as fast, where policy %s "
-			 "asks for more than %.2f",
-			 spec_class_name(spec_class(&c->spec)), spec_strength(&c->spec), speed,
-			 ratio, input->policy->name, c->factor / w->factor);
+		snprintf(
+			reason, sizeof(reason),
+			"weaker (%s, %u bits), and with %s %.2f times as fast, where policy %s asks for more than %.2f",
+			spec_class_name(spec_class(&c->spec)), spec_strength(&c->spec), speed,
+			ratio, input->policy->name, c->factor / w->factor);
 	reject(plan, &c->spec, c->speed.order_only ? 0 : c->speed.mixed, reason);
 }
 
@@ -172,10 +168,10 @@ static void reject_candidate(struct plan *plan, const struct decide_input *input
 		if (plan->basis != PLAN_BASIS_FACTS)
 			snprintf(reason, sizeof(reason), "%s", c->speed.reason);
 		else if (spec_class(&c->spec) != spec_class(&w->spec))
-			snprintf(reason, sizeof(reason),
-				 "weaker (%s, %u bits), and nothing was measured that would "
-				 "speak for it",
-				 spec_class_name(spec_class(&c->spec)), spec_strength(&c->spec));
+			snprintf(
+				reason, sizeof(reason),
+				"weaker (%s, %u bits), and nothing was measured that would speak for it",
+				spec_class_name(spec_class(&c->spec)), spec_strength(&c->spec));
 		else
 			snprintf(reason, sizeof(reason),
 				 "less usual, and nothing was measured that would speak for it");

@@ -36,11 +36,10 @@ bool sector_allowed(const struct device_facts *device, const struct spec_kind *k
 			 " of the disk, which %u does not divide",
 			 begin, sector);
 	else if (kind->wide_block && device->physical_block && sector > device->physical_block)
-		snprintf(reason, size,
-			 "a write torn between the disk's %u-byte blocks would lose the whole "
-			 "%u-byte sector of a "
-			 "wide-block cipher",
-			 device->physical_block, sector);
+		snprintf(
+			reason, size,
+			"a write torn between the disk's %u-byte blocks would lose the whole %u-byte sector of a wide-block cipher",
+			device->physical_block, sector);
 	else
 		return true;
 	return false;

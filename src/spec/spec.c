@@ -151,23 +151,20 @@ static int explain_refused(const char *cipher, const char *mode, const char *iv,
 	char list[512];
 
 	if (!strcmp(iv, "plain"))
-		return status_set(st, ST_USAGE, EINVAL,
-				  "%s-%s-plain: its IV is the low 32 bits of the sector number, so "
-				  "that sectors 2 TiB "
-				  "apart are encrypted alike; use %s-%s-plain64.",
-				  cipher, mode, cipher, mode);
+		return status_set(
+			st, ST_USAGE, EINVAL,
+			"%s-%s-plain: its IV is the low 32 bits of the sector number, so that sectors 2 TiB apart are encrypted alike; use %s-%s-plain64.",
+			cipher, mode, cipher, mode);
 	if (!strcmp(mode, "ecb"))
-		return status_set(st, ST_USAGE, EINVAL,
-				  "%s-ecb: equal 16-byte blocks give equal ciphertext anywhere on "
-				  "the disk; use "
-				  "aes-xts-plain64.",
-				  cipher);
+		return status_set(
+			st, ST_USAGE, EINVAL,
+			"%s-ecb: equal 16-byte blocks give equal ciphertext anywhere on the disk; use aes-xts-plain64.",
+			cipher);
 	if (!strcmp(mode, "ctr") || !strcmp(mode, "ofb") || !strcmp(mode, "cfb"))
-		return status_set(st, ST_USAGE, EINVAL,
-				  "%s-%s: a stream mode uses the same key stream each time a "
-				  "sector is written, so two "
-				  "versions of it give its contents away; use aes-xts-plain64.",
-				  cipher, mode);
+		return status_set(
+			st, ST_USAGE, EINVAL,
+			"%s-%s: a stream mode uses the same key stream each time a sector is written, so two versions of it give its contents away; use aes-xts-plain64.",
+			cipher, mode);
 	if (!strncmp(iv, "plain64:", 8))
 		return status_set(st, ST_USAGE, EINVAL,
 				  "%s-%s-%s: plain64 takes no hash; write %s-%s-plain64.", cipher,
@@ -182,11 +179,10 @@ static int parse_cipher(const struct spec_kind **kind, char *text, struct status
 	char *mode, *iv;
 
 	if (!strncmp(text, "capi:", 5))
-		return status_set(st, ST_USAGE, EINVAL,
-				  "\"%s\": names of the kernel's crypto API are not taken; write "
-				  "dm-crypt's, such as "
-				  "aes-xts-plain64.",
-				  text);
+		return status_set(
+			st, ST_USAGE, EINVAL,
+			"\"%s\": names of the kernel's crypto API are not taken; write dm-crypt's, such as aes-xts-plain64.",
+			text);
 	mode = strchr(text, '-');
 	if (mode)
 		*mode++ = '\0';
@@ -244,8 +240,7 @@ int spec_parse(struct spec *spec, const char *text, struct status *st)
 	if (!*text || strlen(text) >= sizeof(buf))
 		return status_set(
 			st, ST_USAGE, EINVAL,
-			*text ? "\"%.40s…\" is too long for a cipher spec; one reads "
-				"aes-xts-plain64/512@4096."
+			*text ? "\"%.40s…\" is too long for a cipher spec; one reads aes-xts-plain64/512@4096."
 			      : "The cipher spec is empty%s; one reads aes-xts-plain64/512@4096.",
 			*text ? text : "");
 	strcpy(buf, text);
