@@ -58,6 +58,7 @@ struct cpu_facts {
 	uint64_t usable; /* of those, the ones that the OS saves the registers for and --cpu-disable
 			    leaves */
 	uint64_t disabled; /* by --cpu-disable */
+	uint64_t listed;   /* that /proc/cpuinfo names: what the kernel itself goes by */
 	unsigned online;   /* CPUs; 0 when not known */
 	unsigned allowed;  /* of them, by this process's affinity mask; 0 when not known */
 	double quota;      /* CPUs' worth of time that the cgroups allow; 0: no limit */

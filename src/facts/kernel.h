@@ -45,8 +45,9 @@ struct kernel_af_alg {
 };
 
 struct kernel_dm {
-	bool available; /* dm-crypt mappings can be made here and now by this process */
-	char reason[200];
+	bool available;      /* dm-crypt mappings can be made here and now by this process */
+	bool denied;         /* it is there, but not for this process */
+	char reason[200];    /* why not, or "" */
 	unsigned version[3]; /* of the crypt target; all 0 when not known */
 	const char *
 		features[16]; /* what that version can do: "no_read_workqueue", …; static strings */
@@ -70,6 +71,9 @@ struct kernel_facts {
  */
 int kernel_probe(struct kernel_facts *facts, const char *root);
 void kernel_facts_free(struct kernel_facts *facts);
+
+/* Sets the crypt target's version and what it can do. */
+void kernel_dm_set_version(struct kernel_dm *dm, const unsigned version[3]);
 
 /*
  * The entry that the kernel picks when dm-crypt asks for `name` (skcipher or lskcipher; "aead" for

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Between the files that make up the kernel's facts. All return 0 or -ENOMEM. */
+#ifndef DMCT_FACTS_KERNEL_INTERNAL_H
+#define DMCT_FACTS_KERNEL_INTERNAL_H
+
+#include "facts/kernel.h"
+
+/* Reads /proc/crypto into listed, drivers and n_drivers. */
+int kernel_crypto_read(struct kernel_facts *facts, const char *root);
+/* Fills af_alg; asks for each of kernel_algorithms[] unless there is a root. */
+int kernel_af_alg_try(struct kernel_af_alg *af_alg, const char *root);
+/* Fills dm. */
+int kernel_dm_probe(struct kernel_dm *dm, const char *root);
+
+/* The entry of /proc/crypto with the highest priority among those of that name and of one of the
+ * types (space-separated) that passed their self-test and are not internal. */
+const struct kernel_driver *kernel_best_driver(const struct kernel_facts *facts, const char *name,
+					       size_t name_len, const char *types);
+
+#endif
