@@ -1,0 +1,181 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The decision over the command line: right, the same every time, and explained.
+
+load lib/common
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# results ENGINE SPEC@SECTOR ENCRYPT-MBS DECRYPT-MBS ...: a bench.v1 document on stdout, with a spread of one percent.
+results() {
+	local engine=$1 rows=''
+	shift
+	while [ $# -gt 0 ]; do
+		rows+="$1 $2 $3"$'\n'
+		shift 3
+	done
+	jq -Rn --arg engine "$engine" '
+		[inputs | split(" ") | select(length == 3) | . as [$spec, $enc, $dec]
+			| ($spec | split("@")[1] | tonumber) as $sector
+			| (["encrypt", $enc], ["decrypt", $dec]) as [$direction, $mbs]
+			| ($mbs | tonumber * 1000000) as $m
+			| { spec: $spec, engine: $engine, tier: (if $engine == "cpu" then "portable" else null end),
+			    shape: "serial", direction: $direction, size: $sector, threads: 1, median: $m,
+			    low: ($m * 0.99 | floor), high: ($m * 1.01 | floor), roofline_share: null, checked: true }]
+		| { schema: "dmcrypt-tune.bench.v1", roofline: [], conditions: [], results: . }' <<<"$rows"
+}
+
+# chosen WANT RECOMMEND-ARGUMENT...
+chosen() {
+	local want=$1
+	shift
+	expect 0 "$DMCT" recommend --json "$@"
+	is "$(json .choice.spec)" "$want" choice
+}
+
+@test "a machine without AES instructions: the fastest kernel cipher of the best class, numbers shown" {
+	results afalg aes-xts-plain64/512@4096 61 59 aes-xts-plain64/256@4096 82 80 \
+		aes-cbc-essiv:sha256/256@4096 70 72 xchacha12,aes-adiantum-plain64/256@4096 190 185 \
+		xchacha20,aes-adiantum-plain64/256@4096 140 138 >r.json
+	chosen xchacha12,aes-adiantum-plain64/256@4096 --from r.json
+	valid recommend
+	is "$(json .choice.basis)" afalg
+	# 1 / (0.7 / 185 + 0.3 / 190)
+	is "$(json '.choice.expected_bytes_per_second / 100000 | floor')" 1864
+	is "$(json '.rejected[] | select(.spec == "aes-xts-plain64/512@4096") | .reason')" "59.6 MB/s expected, 68 % slower"
+}
+
+@test "the order of the candidates does not matter" {
+	results afalg aes-xts-plain64/512@4096 500 500 aes-xts-plain64/256@4096 640 640 \
+		xchacha12,aes-adiantum-plain64/256@4096 503 503 >r.json
+	chosen aes-xts-plain64/512@4096 --from r.json
+	first=$output
+	jq '.results |= reverse' r.json >reversed.json
+	chosen aes-xts-plain64/512@4096 --from reversed.json
+	is "$output" "$first" "reversed results' decision"
+}
+
+@test "the same saved results give the same bytes, run after run" {
+	results afalg aes-xts-plain64/512@4096 500 1500 aes-cbc-essiv:sha256/256@512 300 900 >r.json
+	chosen aes-xts-plain64/512@4096 --from r.json --sysroot "$FIXTURES/machines/aesni-laptop"
+	first=$output
+	for _ in 1 2 3; do
+		chosen aes-xts-plain64/512@4096 --from r.json --sysroot "$FIXTURES/machines/aesni-laptop"
+		is "$output" "$first" decision
+	done
+	"$DMCT" recommend --json --from - --sysroot "$FIXTURES/machines/aesni-laptop" <r.json >from-stdin
+	is "$(cat from-stdin)" "$first" "the decision on standard input"
+}
+
+@test "policies: margins between classes, and what each admits" {
+	results dm aes-xts-plain64/512@512 30 30 aes-xts-plain64/256@512 40 40 \
+		aes-cbc-essiv:sha256/256@512 150 150 aes-cbc-essiv:sha256/128@512 170 170 >caam.json
+	chosen aes-cbc-essiv:sha256/256@512 --from caam.json
+	chosen aes-xts-plain64/512@512 --from caam.json --policy strict
+	json '.rejected[] | select(.spec == "aes-cbc-essiv:sha256/256") | .reason' | grep -q "policy strict never takes"
+	results dm aes-xts-plain64/512@512 1000 1000 aes-xts-plain64/256@512 1300 1300 >margin.json
+	chosen aes-xts-plain64/512@512 --from margin.json
+	chosen aes-xts-plain64/256@512 --from margin.json --policy performance
+	is "$(json .choice.strength_bits)" 128
+	results afalg xchacha12,aes-adiantum-plain64/256@4096 900 900 aes-xts-plain64/512@4096 100 100 >fips.json
+	chosen aes-xts-plain64/512@4096 --from fips.json --policy fips
+	is "$(json .pbkdf.type)" pbkdf2
+	is "$(json .pbkdf.memory)" null
+}
+
+@test "a FIPS host: approved ciphers, PBKDF2, no Argon2 on request, reason printed" {
+	results afalg xchacha12,aes-adiantum-plain64/256@4096 900 900 aes-xts-plain64/512@4096 100 100 >r.json
+	chosen aes-xts-plain64/512@4096 --from r.json --sysroot "$FIXTURES/machines/fips-host"
+	is "$(json .pbkdf.type)" pbkdf2
+	json '.pbkdf.reason' | grep -q FIPS
+	json '.cryptsetup_argv | join(" ")' | grep -vq argon2
+	expect 6 "$DMCT" recommend --from r.json --sysroot "$FIXTURES/machines/fips-host" --pbkdf argon2id
+	says "FIPS mode allows pbkdf2 only"
+}
+
+@test "described machines decide on facts, and nothing is measured" {
+	chosen aes-xts-plain64/512@4096 --sysroot "$FIXTURES/machines/aesni-laptop"
+	valid recommend
+	is "$(json .choice.basis)" facts
+	is "$(json .choice.expected_bytes_per_second)" null
+	is "$(json .pbkdf.iterations)" null
+}
+
+@test "an image file: the sector size that its length allows, and the plan's numbers in the command line" {
+	truncate -s 64M even.img
+	truncate -s $((64 * 1048576 + 2048)) odd.img
+	results afalg aes-xts-plain64/512@512 700 700 aes-xts-plain64/512@1024 800 800 aes-xts-plain64/512@2048 900 900 \
+		aes-xts-plain64/512@4096 1000 1000 >r.json
+	chosen aes-xts-plain64/512@4096 --from r.json even.img
+	is "$(json '.cryptsetup_argv | join(" ")' | grep -o -- '--sector-size 4096')" "--sector-size 4096"
+	is "$(json '.cryptsetup_argv | last')" even.img
+	is "$(json .crypttab)" "luks-even.img even.img none luks"
+	chosen aes-xts-plain64/512@2048 --from r.json odd.img
+	json '.rejected[] | select(.spec == "aes-xts-plain64/512@4096") | .reason' | grep -q "4096 does not divide"
+	chosen aes-xts-plain64/512@512 --from r.json --sector-size 512 even.img
+	expect 6 "$DMCT" recommend --from r.json --sector-size 4096 odd.img
+	says "4096 does not divide"
+}
+
+@test "recommend measures this machine within its time and says on what it rests" {
+	begun=$(date +%s%N)
+	expect 0 "$DMCT" recommend --json --time 0.4 --pbkdf-force-iterations 4
+	[ $(($(date +%s%N) - begun)) -lt 30000000000 ]
+	valid recommend
+	is "$(json '.choice.expected_bytes_per_second > 1000000')" true
+	[ "$(json '.reasons | length')" -ge 4 ]
+	expect 0 "$DMCT" recommend --time 0.4 --pbkdf-force-iterations 4
+	grep -q '^Recommended: ' <<<"$output"
+	grep -q 'cryptsetup luksFormat --type luks2' <<<"$output"
+}
+
+@test "the plan as cryptsetup's command line makes a header with the same fields" {
+	need cryptsetup "package cryptsetup-bin"
+	truncate -s 64M disk.img
+	echo -n secret >key
+	chmod 600 key
+	expect 0 "$DMCT" recommend --json --time 0.3 --pbkdf-force-iterations 4 --pbkdf-memory 64 disk.img
+	plan=$output
+	mapfile -t argv < <(jq -r '.cryptsetup_argv[]' <<<"$plan")
+	"${argv[@]}" --batch-mode --key-file key
+	output=$(cryptsetup luksDump --dump-json-metadata disk.img)
+	is "$(json '.segments["0"].encryption')" "$(jq -r .choice.cipher <<<"$plan")"
+	is "$(json '.segments["0"].sector_size')" "$(jq -r .choice.sector_size <<<"$plan")"
+	is "$(json '.segments["0"].offset')" "$(jq -r .data_offset <<<"$plan")"
+	is "$(json '.keyslots["0"].key_size * 8')" "$(jq -r .choice.key_bits <<<"$plan")"
+	is "$(json '.keyslots["0"].kdf.type')" "$(jq -r .pbkdf.type <<<"$plan")"
+	is "$(json '.keyslots["0"].kdf.memory * 1024')" "$(jq -r .pbkdf.memory <<<"$plan")"
+	is "$(json '.keyslots["0"].kdf.cpus')" "$(jq -r .pbkdf.threads <<<"$plan")"
+}
+
+@test "bad input gets a sentence and its status" {
+	expect 1 "$DMCT" recommend --policy fast
+	says '"fast" is none of balanced'
+	expect 1 "$DMCT" recommend --cipher aes-xts-plain
+	says "2 TiB"
+	expect 1 "$DMCT" recommend --cipher aes-xts-plain64:sha256
+	says "takes no hash"
+	expect 1 "$DMCT" recommend --key-size 512
+	says "needs --cipher"
+	expect 1 "$DMCT" recommend --sector-size 600
+	says "600"
+	expect 1 "$DMCT" recommend --cipher aes-xts-plain64/512@512 --sector-size 4096
+	says "contradict"
+	expect 1 "$DMCT" recommend --pbkdf scrypt
+	says '"scrypt"'
+	expect 1 "$DMCT" recommend --pbkdf pbkdf2 --pbkdf-memory 1024
+	says "Argon2's"
+	expect 1 "$DMCT" recommend --from /nonexistent
+	says "/nonexistent"
+	expect 4 "$DMCT" recommend /nonexistent
+	says "/nonexistent"
+	expect 4 "$DMCT" recommend --json /dev/null
+	is "$(json .error.code)" 4
+	valid error
+	truncate -s 1M small.img
+	expect 4 "$DMCT" recommend --sysroot "$FIXTURES/machines/aesni-laptop" small.img
+	expect 4 "$DMCT" recommend --time 0.2 --pbkdf-force-iterations 4 small.img
+	says "too small"
+}
