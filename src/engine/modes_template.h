@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The disk modes, written once: XTS (IEEE 1619, whole blocks) and CBC (NIST SP 800-38A) over
+ * dm-crypt's sectors. A tier file defines the following and then includes this; it gives the tier's
+ * functions and the initialiser TIER_MODES for its struct engine_tier.
+ *
+ *   vec            a vector of VEC_BLOCKS AES blocks
+ *   PIPE           vectors that go through the AES units together
+ *   UNROLL         before a loop over a pipeline: a literal unroll pragma. Left to itself, or with
+ *                  a count passed in, gcc -O2 keeps the vectors in memory: two to three times
+ * slower struct schedule vec_load(p), vec_store(p, v), vec_xor(a, b) vec_mul_x(v, n)         each
+ * block times x^n in XTS's field, n literal: VEC_BLOCKS or PIPE_BLOCKS vec_tweaks(p)           T, T
+ * x, … T x^(VEC_BLOCKS - 1) for the block T at p vec_chain(p, v)         the block at p, then v
+ * without its last block vec_gather(p, stride), vec_scatter(p, stride, v)    a block from each of
+ * VEC_BLOCKS sectors pipe_encrypt(schedule, v), pipe_decrypt(schedule, v)    PIPE vectors in place
+ *   cbc_encrypt_sector(schedule, dst, src, size, iv)        one block after the other
+ */
+#include <endian.h>
+#include <stdalign.h>
+#include <string.h>
+
+#define VEC_BYTES   ((size_t)VEC_BLOCKS * AES_BLOCK)
+#define PIPE_BLOCKS (VEC_BLOCKS * PIPE)
+#define PIPE_BYTES  ((size_t)PIPE_BLOCKS * AES_BLOCK)
+/* Sectors whose IVs are made together: whole pipelines, small beside the first-level cache. */
+#define IV_BATCH (PIPE_BLOCKS > 32 ? PIPE_BLOCKS : 32)
+#define IV_BYTES ((size_t)IV_BATCH * AES_BLOCK)
+#define INLINE   static inline __attribute__((always_inline))
+
+_Static_assert(SPEC_SECTOR_MIN % PIPE_BYTES == 0, "a sector is whole pipelines");
+_Static_assert(IV_BATCH % PIPE_BLOCKS == 0, "a batch of IVs is whole pipelines");
+
+/* The IVs of up to IV_BATCH sectors: "plain64", and encrypted where the mode asks for it. */
+static void make_ivs(const struct tier_job *job, size_t first, size_t n, uint8_t *iv)
+{
+	const uint64_t step = job->sector_size / SPEC_SECTOR_MIN;
+	const size_t bytes = (n + PIPE_BLOCKS - 1) / PIPE_BLOCKS * PIPE_BYTES;
+	uint64_t number[2] = {0};
+	vec v[PIPE];
+
+	for (size_t i = 0; i < bytes / AES_BLOCK; i++) {
+		number[0] = htole64(job->sector + (first + i) * step);
+		memcpy(iv + i * AES_BLOCK, number, AES_BLOCK);
+	}
+	if (!job->iv)
+		return;
+	for (size_t at = 0; at < bytes; at += PIPE_BYTES) {
+		UNROLL
+		for (size_t i = 0; i < PIPE; i++)
+			v[i] = vec_load(iv + at + i * VEC_BYTES);
+		pipe_encrypt(job->iv, v);
+		UNROLL
+		for (size_t i = 0; i < PIPE; i++)
+			vec_store(iv + at + i * VEC_BYTES, v[i]);
+	}
+}
+
+/* What a mode does with up to IV_BATCH consecutive sectors. */
+typedef void batch_fn(const struct schedule *k, uint8_t *dst, const uint8_t *src, size_t size,
+		      size_t n, const uint8_t *iv);
+
+INLINE void each_batch(const struct tier_job *job, batch_fn *batch)
+{
+	alignas(TIER_ALIGN) uint8_t iv[IV_BYTES];
+	size_t n;
+
+	for (size_t at = 0; at < job->count; at += n) {
+		n = job->count - at < IV_BATCH ? job->count - at : IV_BATCH;
+		make_ivs(job, at, n, iv);
+		batch(job->data, job->dst + at * job->sector_size, job->src + at * job->sector_size,
+		      job->sector_size, n, iv);
+	}
+	/* Encrypted tweaks are as secret as the tweak key to whoever sees the disk. */
+	explicit_bzero(iv, sizeof(iv));
+}
+
+/* Each vector of a pipeline keeps its own tweak and steps it by a whole pipeline, so that no tweak
+ * waits for the one before it. */
+INLINE void xts_sector(const struct schedule *k, enum engine_direction direction, uint8_t *dst,
+		       const uint8_t *src, size_t size, const uint8_t *iv)
+{
+	vec tweak[PIPE], v[PIPE];
+
+	tweak[0] = vec_tweaks(iv);
+	UNROLL
+	for (size_t i = 1; i < PIPE; i++)
+		tweak[i] = vec_mul_x(tweak[i - 1], VEC_BLOCKS);
+	for (size_t at = 0; at < size; at += PIPE_BYTES) {
+		UNROLL
+		for (size_t i = 0; i < PIPE; i++)
+			v[i] = vec_xor(vec_load(src + at + i * VEC_BYTES), tweak[i]);
+		if (direction == ENGINE_ENCRYPT)
+			pipe_encrypt(k, v);
+		else
+			pipe_decrypt(k, v);
+		UNROLL
+		for (size_t i = 0; i < PIPE; i++) {
+			vec_store(dst + at + i * VEC_BYTES, vec_xor(v[i], tweak[i]));
+			tweak[i] = vec_mul_x(tweak[i], PIPE_BLOCKS);
+		}
+	}
+}
+
+static void xts_encrypt_batch(const struct schedule *k, uint8_t *dst, const uint8_t *src,
+			      size_t size, size_t n, const uint8_t *iv)
+{
+	for (size_t i = 0; i < n; i++)
+		xts_sector(k, ENGINE_ENCRYPT, dst + i * size, src + i * size, size,
+			   iv + i * AES_BLOCK);
+}
+
+static void xts_decrypt_batch(const struct schedule *k, uint8_t *dst, const uint8_t *src,
+			      size_t size, size_t n, const uint8_t *iv)
+{
+	for (size_t i = 0; i < n; i++)
+		xts_sector(k, ENGINE_DECRYPT, dst + i * size, src + i * size, size,
+			   iv + i * AES_BLOCK);
+}
+
+/* Writes a pipeline from its end to its start, so that in place the ciphertext that a block is
+ * chained to is still there. */
+INLINE void cbc_decrypt_sector(const struct schedule *k, uint8_t *dst, const uint8_t *src,
+			       size_t size, const uint8_t *iv)
+{
+	uint8_t before[AES_BLOCK], last[AES_BLOCK];
+	vec v[PIPE], c;
+
+	memcpy(before, iv, AES_BLOCK);
+	for (size_t at = 0; at < size; at += PIPE_BYTES) {
+		memcpy(last, src + at + PIPE_BYTES - AES_BLOCK, AES_BLOCK);
+		UNROLL
+		for (size_t i = 0; i < PIPE; i++)
+			v[i] = vec_load(src + at + i * VEC_BYTES);
+		pipe_decrypt(k, v);
+		UNROLL
+		for (size_t i = PIPE - 1; i > 0; i--) {
+			c = vec_load(src + at + i * VEC_BYTES - AES_BLOCK);
+			vec_store(dst + at + i * VEC_BYTES, vec_xor(v[i], c));
+		}
+		c = vec_chain(before, vec_load(src + at));
+		vec_store(dst + at, vec_xor(v[0], c));
+		memcpy(before, last, AES_BLOCK);
+	}
+}
+
+static void cbc_decrypt_batch(const struct schedule *k, uint8_t *dst, const uint8_t *src,
+			      size_t size, size_t n, const uint8_t *iv)
+{
+	for (size_t i = 0; i < n; i++)
+		cbc_decrypt_sector(k, dst + i * size, src + i * size, size, iv + i * AES_BLOCK);
+}
+
+static void cbc_encrypt_serial_batch(const struct schedule *k, uint8_t *dst, const uint8_t *src,
+				     size_t size, size_t n, const uint8_t *iv)
+{
+	for (size_t i = 0; i < n; i++)
+		cbc_encrypt_sector(k, dst + i * size, src + i * size, size, iv + i * AES_BLOCK);
+}
+
+/* PIPE_BLOCKS sectors side by side, one a lane. */
+static void cbc_encrypt_lanes(const struct schedule *k, uint8_t *dst, const uint8_t *src,
+			      size_t size, const uint8_t *iv)
+{
+	const size_t stride = VEC_BLOCKS * size;
+	vec v[PIPE];
+
+	UNROLL
+	for (size_t i = 0; i < PIPE; i++)
+		v[i] = vec_load(iv + i * VEC_BYTES);
+	for (size_t at = 0; at < size; at += AES_BLOCK) {
+		UNROLL
+		for (size_t i = 0; i < PIPE; i++)
+			v[i] = vec_xor(v[i], vec_gather(src + at + i * stride, size));
+		pipe_encrypt(k, v);
+		UNROLL
+		for (size_t i = 0; i < PIPE; i++)
+			vec_scatter(dst + at + i * stride, size, v[i]);
+	}
+}
+
+/* The same with only n lanes in use. The others repeat what is left in the buffer: they take part
+ * in the arithmetic and are never written. */
+static void cbc_encrypt_some_lanes(const struct schedule *k, uint8_t *dst, const uint8_t *src,
+				   size_t size, size_t n, const uint8_t *iv)
+{
+	alignas(TIER_ALIGN) uint8_t lane[PIPE_BYTES] = {0};
+	vec v[PIPE];
+
+	UNROLL
+	for (size_t i = 0; i < PIPE; i++)
+		v[i] = vec_load(iv + i * VEC_BYTES);
+	for (size_t at = 0; at < size; at += AES_BLOCK) {
+		for (size_t i = 0; i < n; i++)
+			memcpy(lane + i * AES_BLOCK, src + at + i * size, AES_BLOCK);
+		UNROLL
+		for (size_t i = 0; i < PIPE; i++)
+			v[i] = vec_xor(v[i], vec_load(lane + i * VEC_BYTES));
+		pipe_encrypt(k, v);
+		UNROLL
+		for (size_t i = 0; i < PIPE; i++)
+			vec_store(lane + i * VEC_BYTES, v[i]);
+		for (size_t i = 0; i < n; i++)
+			memcpy(dst + at + i * size, lane + i * AES_BLOCK, AES_BLOCK);
+	}
+}
+
+static void cbc_encrypt_multi_batch(const struct schedule *k, uint8_t *dst, const uint8_t *src,
+				    size_t size, size_t n, const uint8_t *iv)
+{
+	size_t at = 0;
+
+	for (; n - at >= PIPE_BLOCKS; at += PIPE_BLOCKS)
+		cbc_encrypt_lanes(k, dst + at * size, src + at * size, size, iv + at * AES_BLOCK);
+	if (n - at == 1)
+		cbc_encrypt_serial_batch(k, dst + at * size, src + at * size, size, 1,
+					 iv + at * AES_BLOCK);
+	else if (n > at)
+		cbc_encrypt_some_lanes(k, dst + at * size, src + at * size, size, n - at,
+				       iv + at * AES_BLOCK);
+}
+
+static void xts_encrypt(const struct tier_job *job)
+{
+	each_batch(job, xts_encrypt_batch);
+}
+
+static void xts_decrypt(const struct tier_job *job)
+{
+	each_batch(job, xts_decrypt_batch);
+}
+
+static void cbc_encrypt_serial(const struct tier_job *job)
+{
+	each_batch(job, cbc_encrypt_serial_batch);
+}
+
+static void cbc_encrypt_multi(const struct tier_job *job)
+{
+	each_batch(job, cbc_encrypt_multi_batch);
+}
+
+static void cbc_decrypt(const struct tier_job *job)
+{
+	each_batch(job, cbc_decrypt_batch);
+}
+
+#define TIER_MODES                                                                                 \
+	.schedule_size = sizeof(struct schedule), .schedule = make_schedule,                       \
+	.xts_encrypt = xts_encrypt, .xts_decrypt = xts_decrypt,                                    \
+	.cbc_encrypt_serial = cbc_encrypt_serial, .cbc_encrypt_multi = cbc_encrypt_multi,          \
+	.cbc_decrypt = cbc_decrypt
