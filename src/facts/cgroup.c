@@ -32,22 +32,6 @@ static bool has_word(const char *list, const char *word)
 	return false;
 }
 
-/* mountinfo writes blanks and backslashes as octal escapes. */
-static void unescape(char *s)
-{
-	char *out = s;
-
-	for (; *s; out++) {
-		if (s[0] == '\\' && strspn(s + 1, "01234567") >= 3) {
-			*out = (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0'));
-			s += 4;
-		} else {
-			*out = *s++;
-		}
-	}
-	*out = '\0';
-}
-
 /* One line of mountinfo: "36 35 98:0 /top /point options… - type source superoptions". */
 static void read_mount(struct hierarchy *h, char *line, const char *controller, bool v2)
 {
@@ -69,8 +53,8 @@ static void read_mount(struct hierarchy *h, char *line, const char *controller, 
 		return;
 	if (!v2 && (!options || !has_word(options, controller)))
 		return;
-	unescape(field[3]);
-	unescape(field[4]);
+	sysfile_unescape(field[3], field[3]);
+	sysfile_unescape(field[4], field[4]);
 	/* The first mount of a hierarchy will do, but one of all of it is better than of a part. */
 	if (h->point[0] && (!strcmp(h->top, "/") || strcmp(field[3], "/")))
 		return;

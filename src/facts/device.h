@@ -45,8 +45,10 @@ struct device_user {
 };
 
 struct device_facts {
-	char path[4096]; /* as given */
-	char name[64];   /* the kernel's name ("sda1"), "" for a file */
+	char path[4096];   /* as given */
+	char target[4096]; /* with symbolic links resolved; "" when probed by descriptor or
+			      described */
+	char name[64];     /* the kernel's name ("sda1"), "" for a file */
 	enum device_kind kind;
 	dev_t rdev;      /* block devices: the device number */
 	dev_t disk_rdev; /* that of the whole disk (the same as rdev on a disk) */

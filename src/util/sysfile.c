@@ -188,3 +188,16 @@ int sysfile_exists(const char *root, const char *path, ...)
 	free(full);
 	return ret == -ENOENT || ret == -ENOTDIR ? 0 : ret;
 }
+
+void sysfile_unescape(char *out, const char *in)
+{
+	while (*in) {
+		if (in[0] == '\\' && strspn(in + 1, "01234567") >= 3) {
+			*out++ = (char)((in[1] - '0') << 6 | (in[2] - '0') << 3 | (in[3] - '0'));
+			in += 4;
+		} else {
+			*out++ = *in++;
+		}
+	}
+	*out = '\0';
+}

@@ -37,6 +37,12 @@ int sysfile_u64(const char *root, uint64_t *value, const char *path, ...)
 /* Whether the path exists (1), does not (0), or -errno when that cannot be told (EACCES, …). */
 int sysfile_exists(const char *root, const char *path, ...) __attribute__((format(printf, 2, 3)));
 
+/*
+ * Undoes the octal escapes ("\\040") with which /proc writes blanks and backslashes in paths. out
+ * has room for as much as `in` takes and may be the same.
+ */
+void sysfile_unescape(char *out, const char *in);
+
 /* root + path as a new string for the caller to free, or NULL when out of memory. */
 char *sysfile_path(const char *root, const char *path, ...) __attribute__((format(printf, 2, 3)));
 
