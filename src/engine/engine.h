@@ -79,8 +79,8 @@ uint64_t engine_roofline(const struct engine_tier *tier, unsigned key_bits, uint
 
 /*
  * Known-answer tests of a tier (NIST CAVP, IEEE 1619, SP 800-38A, ESSIV) and a comparison with
- * `portable` on fixed patterns. Takes milliseconds. Returns 0, or -EBADMSG with the name of the
- * failed test in what (size bytes).
+ * `portable` on fixed patterns. Takes milliseconds. Returns 0, -ENOMEM, or -EBADMSG with the
+ * name of the failed test in what (size bytes, may be NULL).
  */
 int engine_selftest(const struct engine_tier *tier, char *what, size_t size);
 
