@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "measure/pool.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "measure/clock.h"
+#include "measure/stop.h"
+
+/* How often a waiting caller looks for a signal. */
+#define TICK (50 * CLOCK_MILLISECOND)
+/* How long workers have to come to an end after a signal: a slice takes about a millisecond. */
+#define STOP_GRACE (10 * TICK)
+/* The engine keeps its batches on the stack; the rest is room for sanitizers. */
+#define STACK_SIZE (1U << 20)
+#define PAGE       4096
+/* What threads leave free, so that an address space that they fill still has room for the results.
+ */
+#define SPARE (32U << 20)
+
+struct worker {
+	struct pool *pool;
+	unsigned index;
+	pthread_cond_t wake;
+	bool job;
+	int ret;
+	uint64_t start, end;
+	struct backend_buffer buffer;
+};
+
+struct pool {
+	pthread_mutex_t lock; /* guards everything below but `arrived` and the buffers */
+	pthread_cond_t done;
+	struct worker *workers;
+	pthread_t *ids;
+	unsigned threads; /* workers that run; 0: the caller's thread stands in for the first */
+	int error;
+	unsigned n, pending;
+	pool_fn fn;
+	void *arg;
+	bool quit, stuck;
+	atomic_uint arrived;
+};
+
+/* Waits until all workers of the job are awake, so that their times overlap. Yields after a while:
+ * there may be more threads than CPUs. */
+static void meet(struct pool *pool, unsigned n)
+{
+	unsigned spins = 0;
+
+	atomic_fetch_add(&pool->arrived, 1);
+	while (atomic_load(&pool->arrived) < n)
+		if (++spins > 2000)
+			sched_yield();
+}
+
+static void *work(void *arg)
+{
+	struct worker *w = arg;
+	struct pool *pool = w->pool;
+
+	backend_buffer_fill(&w->buffer);
+	pthread_mutex_lock(&pool->lock);
+	for (;;) {
+		while (!w->job && !pool->quit)
+			pthread_cond_wait(&w->wake, &pool->lock);
+		if (!w->job)
+			break;
+		pool_fn fn = pool->fn;
+		void *job = pool->arg;
+		unsigned n = pool->n;
+
+		pthread_mutex_unlock(&pool->lock);
+		meet(pool, n);
+		w->start = clock_ns();
+		w->ret = fn(w->index, &w->buffer, job);
+		w->end = clock_ns();
+		pthread_mutex_lock(&pool->lock);
+		w->job = false;
+		if (!--pool->pending)
+			pthread_cond_signal(&pool->done);
+	}
+	pthread_mutex_unlock(&pool->lock);
+	return NULL;
+}
+
+/* A thread with all signals blocked, so that they reach the one that waits. */
+static int start_thread(pthread_t *id, struct worker *w)
+{
+	sigset_t all, before;
+	pthread_attr_t attr;
+	int ret;
+
+	ret = pthread_attr_init(&attr);
+	if (ret)
+		return ret;
+	pthread_attr_setstacksize(&attr, STACK_SIZE);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	ret = pthread_create(id, &attr, work, w);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
+	return ret;
+}
+
+static int start_worker(struct pool *pool, unsigned i, size_t buffer)
+{
+	struct worker *w = &pool->workers[i];
+	void *data;
+	int ret;
+
+	ret = posix_memalign(&data, PAGE, buffer);
+	if (ret)
+		return ret;
+	w->pool = pool;
+	w->index = i;
+	w->buffer.data = data;
+	w->buffer.size = buffer;
+	ret = pthread_cond_init(&w->wake, NULL);
+	if (!ret) {
+		ret = start_thread(&pool->ids[i], w);
+		if (!ret || !i)
+			return ret;
+		pthread_cond_destroy(&w->wake);
+	}
+	free(w->buffer.data);
+	w->buffer.data = NULL;
+	return ret;
+}
+
+static void free_pool(struct pool *pool)
+{
+	pthread_cond_destroy(&pool->done);
+	pthread_mutex_destroy(&pool->lock);
+	free(pool->workers);
+	free(pool->ids);
+	free(pool);
+}
+
+static int start_workers(struct pool *pool, unsigned threads, size_t buffer)
+{
+	void *spare = malloc(SPARE);
+
+	if (!spare)
+		return -ENOMEM;
+	for (; pool->threads < threads && !pool->error; pool->threads += !pool->error)
+		pool->error = start_worker(pool, pool->threads, buffer);
+	free(spare);
+	if (pool->threads)
+		return 0;
+	if (!pool->workers[0].buffer.data)
+		return -ENOMEM;
+	backend_buffer_fill(&pool->workers[0].buffer);
+	return 0;
+}
+
+int pool_new(struct pool **out, unsigned threads, size_t buffer)
+{
+	struct pool *pool = calloc(1, sizeof(*pool));
+	pthread_condattr_t attr;
+	int ret;
+
+	if (!pool)
+		return -ENOMEM;
+	pthread_mutex_init(&pool->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&pool->done, &attr);
+	pthread_condattr_destroy(&attr);
+	pool->workers = calloc(threads, sizeof(*pool->workers));
+	pool->ids = calloc(threads, sizeof(*pool->ids));
+	ret = pool->workers && pool->ids ? start_workers(pool, threads, buffer) : -ENOMEM;
+	if (ret) {
+		free_pool(pool);
+		return ret;
+	}
+	*out = pool;
+	return 0;
+}
+
+unsigned pool_threads(const struct pool *pool)
+{
+	return pool->threads ? pool->threads : 1;
+}
+
+int pool_error(const struct pool *pool)
+{
+	return pool->error;
+}
+
+bool pool_stuck(const struct pool *pool)
+{
+	return pool->stuck;
+}
+
+static void add_tick(struct timespec *ts)
+{
+	clock_gettime(CLOCK_MONOTONIC, ts);
+	ts->tv_nsec += TICK;
+	if (ts->tv_nsec >= (long)CLOCK_SECOND) {
+		ts->tv_nsec -= CLOCK_SECOND;
+		ts->tv_sec++;
+	}
+}
+
+/* With the lock held. Counts ticks instead of reading the clock: after a Ctrl-Z and fg an hour has
+ * passed, and nothing is stuck. */
+static int wait_done(struct pool *pool, uint64_t timeout)
+{
+	uint64_t waited = 0, stopping = 0;
+	struct timespec until;
+
+	while (pool->pending) {
+		add_tick(&until);
+		if (pthread_cond_timedwait(&pool->done, &pool->lock, &until) != ETIMEDOUT)
+			continue;
+		waited += TICK;
+		stopping += stop_signal() ? TICK : 0;
+		if (stopping >= STOP_GRACE)
+			return -EINTR;
+		if (waited >= timeout)
+			return -ETIMEDOUT;
+	}
+	return 0;
+}
+
+static int collect(const struct pool *pool, unsigned n, uint64_t *ns)
+{
+	uint64_t start = UINT64_MAX, end = 0;
+	int ret = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct worker *w = &pool->workers[i];
+
+		if (!ret)
+			ret = w->ret;
+		start = w->start < start ? w->start : start;
+		end = w->end > end ? w->end : end;
+	}
+	if (ns)
+		*ns = end > start ? end - start : 1;
+	return ret;
+}
+
+int pool_run(struct pool *pool, unsigned n, pool_fn fn, void *arg, uint64_t timeout, uint64_t *ns)
+{
+	struct worker *w = &pool->workers[0];
+	int ret;
+
+	if (pool->stuck || !n || n > pool_threads(pool))
+		return -EINVAL;
+	if (!pool->threads) {
+		w->start = clock_ns();
+		w->ret = fn(0, &w->buffer, arg);
+		w->end = clock_ns();
+		return collect(pool, 1, ns);
+	}
+	pthread_mutex_lock(&pool->lock);
+	pool->fn = fn;
+	pool->arg = arg;
+	pool->n = pool->pending = n;
+	atomic_store(&pool->arrived, 0);
+	for (unsigned i = 0; i < n; i++) {
+		pool->workers[i].job = true;
+		pthread_cond_signal(&pool->workers[i].wake);
+	}
+	ret = wait_done(pool, timeout);
+	pool->stuck = ret < 0;
+	pthread_mutex_unlock(&pool->lock);
+	return ret < 0 ? ret : collect(pool, n, ns);
+}
+
+void pool_free(struct pool *pool)
+{
+	if (!pool)
+		return;
+	pthread_mutex_lock(&pool->lock);
+	pool->quit = true;
+	for (unsigned i = 0; i < pool->threads; i++)
+		pthread_cond_signal(&pool->workers[i].wake);
+	pthread_mutex_unlock(&pool->lock);
+	if (pool->stuck) {
+		for (unsigned i = 0; i < pool->threads; i++)
+			pthread_detach(pool->ids[i]);
+		return;
+	}
+	for (unsigned i = 0; i < pool->threads; i++)
+		pthread_join(pool->ids[i], NULL);
+	for (unsigned i = 0; i < pool_threads(pool); i++) {
+		pthread_cond_destroy(&pool->workers[i].wake);
+		free(pool->workers[i].buffer.data);
+	}
+	free_pool(pool);
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "measure/sampler.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "measure/clock.h"
+
+/* Long enough that reading the clock and waking a thread do not count, short enough that an
+ * interruption spoils few slices. */
+#define SLICE_MAX CLOCK_MILLISECOND
+#define SLICE_MIN (CLOCK_MILLISECOND / 10)
+/* Slices that an item should get at least, warm-up and all: a tight budget shortens the slices
+ * first. */
+#define SLICES_WANTED 12
+/* Two slices in a row that differ by less than this have settled. */
+#define SETTLED         0.03
+#define WARM_SLICES_MAX 10
+/* Calls beyond which a slice is not lengthened: something that takes no time at all is broken. */
+#define CALLS_MAX (1ULL << 40)
+
+static void tell(const struct sampler_options *options, const char *what)
+{
+	if (options->progress)
+		options->progress(options->progress_arg, what);
+}
+
+static bool fatal(int error)
+{
+	return error == -EINTR || error == -ENOMEM;
+}
+
+/* One slice; *speed in bytes per second. */
+static int take(struct sampler_item *item, const struct sampler_options *options, uint64_t *ns,
+		double *speed)
+{
+	uint64_t bytes = 0;
+	int ret;
+
+	*ns = 0;
+	if (options->stopped && options->stopped())
+		return -EINTR;
+	ret = item->slice(item->arg, item->calls, &bytes, ns);
+	if (ret)
+		return ret;
+	if (!*ns)
+		*ns = 1;
+	*speed = (double)bytes * CLOCK_SECOND / (double)*ns;
+	return 0;
+}
+
+/* Finds the number of calls that fill a slice: by doubling, then by proportion. */
+static int calibrate(struct sampler_item *item, uint64_t slice,
+		     const struct sampler_options *options)
+{
+	uint64_t ns;
+	double speed;
+	int ret;
+
+	for (item->calls = 1;; item->calls *= 2) {
+		ret = take(item, options, &ns, &speed);
+		if (ret)
+			return ret;
+		/* The very first call may have loaded a module or faulted pages in. */
+		if (item->calls == 1 && ns >= slice / 2) {
+			ret = take(item, options, &ns, &speed);
+			if (ret)
+				return ret;
+		}
+		if (ns >= slice / 4 || item->calls >= CALLS_MAX)
+			break;
+	}
+	item->calls = (uint64_t)((double)item->calls * (double)slice / (double)ns);
+	if (!item->calls)
+		item->calls = 1;
+	return 0;
+}
+
+static int warm_up(struct sampler_item *item, uint64_t slice, uint64_t until,
+		   const struct sampler_options *options)
+{
+	double speed = 0, last = 0;
+	uint64_t ns;
+	int ret;
+
+	ret = calibrate(item, slice, options);
+	for (int i = 0; !ret && i < WARM_SLICES_MAX && !item->settled; i++) {
+		if (i && options->now() >= until)
+			break;
+		ret = take(item, options, &ns, &speed);
+		if (ret)
+			break;
+		item->settled = i && speed < last * (1 + SETTLED) && last < speed * (1 + SETTLED);
+		last = speed;
+	}
+	return ret;
+}
+
+static int keep(struct sampler_item *item, double speed)
+{
+	size_t room = item->room ? item->room * 2 : 64;
+	double *grown;
+
+	if (item->n == item->room) {
+		grown = realloc(item->samples, room * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		item->samples = grown;
+		item->room = room;
+	}
+	item->samples[item->n++] = speed;
+	return 0;
+}
+
+/* Fisher-Yates on xorshift64 (Marsaglia 2003). */
+static void shuffle(size_t *order, size_t n, uint64_t *x)
+{
+	for (size_t i = n; i > 1; i--) {
+		*x ^= *x << 13;
+		*x ^= *x >> 7;
+		*x ^= *x << 17;
+		size_t j = *x % i, other = order[j];
+
+		order[j] = order[i - 1];
+		order[i - 1] = other;
+	}
+}
+
+static int warm_up_all(struct sampler_item *items, size_t n, uint64_t slice,
+		       const struct sampler_options *options)
+{
+	uint64_t start = options->now();
+	/* A third of the time at most, each item its share of what is left of that. */
+	uint64_t end = options->deadline > start ? start + (options->deadline - start) / 3 : start;
+	int ret = 0;
+
+	for (size_t i = 0; i < n && !ret; i++) {
+		uint64_t now = options->now();
+		uint64_t until = now < end ? now + (end - now) / (n - i) : now;
+
+		tell(options, "warming up");
+		items[i].error = warm_up(&items[i], slice, until, options);
+		if (fatal(items[i].error))
+			ret = items[i].error;
+	}
+	return ret;
+}
+
+/* One round. Returns 1 when the deadline ended it. */
+static int take_round(struct sampler_item *items, const size_t *order, size_t n, bool bounded,
+		      const struct sampler_options *options)
+{
+	uint64_t ns;
+	double speed;
+	int ret;
+
+	for (size_t i = 0; i < n; i++) {
+		struct sampler_item *item = &items[order[i]];
+
+		if (item->error)
+			continue;
+		if (bounded && options->now() >= options->deadline)
+			return 1;
+		tell(options, "measuring");
+		item->error = take(item, options, &ns, &speed);
+		if (fatal(item->error))
+			return item->error;
+		if (item->error)
+			continue;
+		ret = keep(item, speed);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static bool any_left(const struct sampler_item *items, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!items[i].error)
+			return true;
+	return false;
+}
+
+int sampler_run(struct sampler_item *items, size_t n, const struct sampler_options *options,
+		bool *cut_short)
+{
+	uint64_t now = options->now(), slice, seed = 0x2545f4914f6cdd1d;
+	size_t *order;
+	int ret;
+
+	*cut_short = false;
+	if (!n)
+		return 0;
+	slice = now < options->deadline ? (options->deadline - now) / n / SLICES_WANTED : 0;
+	slice = slice > SLICE_MAX ? SLICE_MAX : slice < SLICE_MIN ? SLICE_MIN : slice;
+	order = malloc(n * sizeof(*order));
+	if (!order)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		order[i] = i;
+	ret = warm_up_all(items, n, slice, options);
+	for (unsigned round = 0; !ret && any_left(items, n); round++) {
+		bool bounded = round >= SAMPLER_MIN_SLICES;
+
+		*cut_short |= !bounded && options->now() >= options->deadline;
+		shuffle(order, n, &seed);
+		ret = take_round(items, order, n, bounded, options);
+	}
+	free(order);
+	return ret < 0 ? ret : 0;
+}
+
+void sampler_free(struct sampler_item *items, size_t n)
+{
+	for (size_t i = 0; items && i < n; i++)
+		free(items[i].samples);
+}

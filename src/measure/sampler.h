@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Taking slices of everything in turn, round after round, within a budget of time.
+ *
+ * Drift and noise then hit all alike. Each round goes in another order, shuffled from a fixed seed,
+ * so that nobody is always first after a pause or always follows the same neighbour.
+ */
+#ifndef DMCT_MEASURE_SAMPLER_H
+#define DMCT_MEASURE_SAMPLER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Slices that every item gets, however short the time. */
+#define SAMPLER_MIN_SLICES 3
+
+struct sampler_item {
+	/*
+	 * Does `calls` of its work: *bytes and *ns get how much and how long. Returns 0 or -errno;
+	 * -EINTR and -ENOMEM end the whole sampling, another error this item alone.
+	 */
+	int (*slice)(void *arg, uint64_t calls, uint64_t *bytes, uint64_t *ns);
+	void *arg;
+
+	uint64_t calls;  /* a slice: found at warm-up */
+	double *samples; /* bytes per second; sampler_free() releases them */
+	size_t n, room;
+	int error;    /* of slice() */
+	bool settled; /* the warm-up's slices agreed */
+};
+
+struct sampler_options {
+	uint64_t deadline;     /* on the clock of now() */
+	uint64_t (*now)(void); /* nanoseconds */
+	int (*stopped)(void);  /* whether to give up (-EINTR); may be NULL */
+	void (*progress)(void *arg, const char *what); /* called often; may be NULL */
+	void *progress_arg;
+};
+
+/*
+ * Fills the samples of items[0..n). Ends by the deadline, unless that leaves an item with fewer
+ * than SAMPLER_MIN_SLICES slices: *cut_short is then true. Returns 0, -ENOMEM or -EINTR.
+ */
+int sampler_run(struct sampler_item *items, size_t n, const struct sampler_options *options,
+		bool *cut_short);
+void sampler_free(struct sampler_item *items, size_t n);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Stopping on SIGINT, SIGTERM and SIGHUP: a flag that the measuring looks at between slices. */
+#ifndef DMCT_MEASURE_STOP_H
+#define DMCT_MEASURE_STOP_H
+
+#include <signal.h>
+
+/* What the signals did before. */
+struct stop {
+	struct sigaction before[3];
+};
+
+/* From here to stop_end() the signals set the flag; those that were ignored (nohup, a shell's
+ * background job) stay so. Not nested. */
+void stop_begin(struct stop *stop);
+void stop_end(const struct stop *stop);
+
+/* The signal that came since stop_begin(), or 0. */
+int stop_signal(void);
+
+#endif
