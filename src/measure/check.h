@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Whether what is measured also comes out right.
+ *
+ * For specs that the engine has, a cell's output is compared byte for byte with that of the
+ * portable tier: encryption's with its ciphertext, decryption's, from that ciphertext, with the
+ * plaintext. For the others (Adiantum, Serpent …), of which there is no second implementation here,
+ * the check is that decryption undoes encryption, that every 16-byte block of the ciphertext
+ * differs from the plaintext, and that another sector number gives another ciphertext.
+ */
+#ifndef DMCT_MEASURE_CHECK_H
+#define DMCT_MEASURE_CHECK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "measure/backend.h"
+
+/* Bytes of key that any spec needs at most. */
+#define CHECK_KEY_MAX 64
+
+/* The key that everything is measured with: fixed, so that outputs can be compared. Nothing is
+ * ever protected by it. */
+extern const uint8_t check_key[CHECK_KEY_MAX];
+
+/* What the output must be for a spec with its sector size and a request size: shared by all cells
+ * that have these. */
+struct check_pattern {
+	struct spec spec;
+	size_t size;
+	uint8_t *plain;
+	uint8_t *cipher; /* NULL for specs that the engine lacks */
+};
+
+struct check_patterns {
+	struct check_pattern *list;
+	size_t n;
+};
+
+/* Number of the first sector that is checked: beyond 32 bits, where a truncated IV shows. */
+#define CHECK_SECTOR 0x123456780ULL
+
+/* Makes the pattern of a spec and size unless it is there. Pointers into *patterns->list do not
+ * outlive the next call. Returns its index or -ENOMEM. */
+int check_prepare(struct check_patterns *patterns, const struct spec *spec, size_t size);
+void check_free(struct check_patterns *patterns);
+
+/*
+ * Checks a direction of a state in `data`, room for the pattern's size that is overwritten. Returns
+ * 0, -EBADMSG when the output is wrong, or what the backend returned.
+ */
+int check_state(const struct check_pattern *pattern, const struct backend *backend, void *state,
+		enum engine_direction direction, uint8_t *data);
+
+#endif
