@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* From a request to its cells. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/cell.h"
+
+/* Bytes a request where none are asked for: what readahead and writeback make of a sequential
+ * stream, give or take. */
+#define CALL_SIZE (64U << 10)
+
+struct builder {
+	struct cells *cells;
+	struct measurement *m;
+	const struct measure_request *request;
+	const struct facts *facts;
+	struct run *run;
+};
+
+/* A copy of a result on a longer list; NULL when out of memory. */
+static struct measure_result *add_result(struct measurement *m, const struct measure_result *result)
+{
+	struct measure_result *grown;
+
+	grown = realloc(m->results, (m->n_results + 1) * sizeof(*grown));
+	if (!grown)
+		return NULL;
+	m->results = grown;
+	grown[m->n_results] = *result;
+	return &grown[m->n_results++];
+}
+
+static struct cell *add_cell(struct cells *cells)
+{
+	struct cell *grown = realloc(cells->list, (cells->n + 1) * sizeof(*grown));
+
+	if (!grown)
+		return NULL;
+	cells->list = grown;
+	memset(&grown[cells->n], 0, sizeof(*grown));
+	return &grown[cells->n++];
+}
+
+static bool listed(const struct builder *b, const struct cell *cell)
+{
+	for (size_t i = 0; i + 1 < b->cells->n; i++) {
+		const struct cell *other = &b->cells->list[i];
+
+		if (spec_equal(&other->what.spec, &cell->what.spec) &&
+		    b->m->results[other->result].engine == b->m->results[cell->result].engine &&
+		    other->what.tier == cell->what.tier && other->what.shape == cell->what.shape &&
+		    other->what.direction == cell->what.direction &&
+		    other->what.size == cell->what.size && other->threads == cell->threads)
+			return true;
+	}
+	return false;
+}
+
+/* A cell in all but the dimension of threads. */
+static int add(const struct builder *b, enum measure_engine engine, const struct backend_cell *what,
+	       unsigned threads)
+{
+	struct measure_result result = {.spec = what->spec,
+					.engine = engine,
+					.shape = what->shape,
+					.direction = what->direction,
+					.size = what->size,
+					.threads = threads};
+	const char *reason = NULL;
+	struct cell *cell;
+
+	cell = add_cell(b->cells);
+	if (!cell || !add_result(b->m, &result))
+		return -ENOMEM;
+	cell->run = b->run;
+	cell->result = b->m->n_results - 1;
+	cell->what = *what;
+	cell->threads = threads;
+	if (listed(b, cell)) {
+		b->cells->n--;
+		b->m->n_results--;
+		return 0;
+	}
+	cell->backend = backend_find(engine, &reason);
+	if (!cell->backend) {
+		backend_fail(&cell->error, ENOSYS, "%s", reason);
+		return 0;
+	}
+	if (!cell->backend->implements(&what->spec)) {
+		backend_fail(&cell->error, EOPNOTSUPP, "the %s engine does not have %s",
+			     measure_engine_name(engine), what->spec.kind->kernel);
+		cell->backend = NULL;
+		return 0;
+	}
+	cell->backend->describe(&cell->what, b->m->results[cell->result].tier, sizeof(result.tier));
+	cell->states = calloc(threads, sizeof(*cell->states));
+	cell->errors = calloc(threads, sizeof(*cell->errors));
+	return cell->states && cell->errors ? 0 : -ENOMEM;
+}
+
+static int add_threads(const struct builder *b, enum measure_engine engine,
+		       const struct backend_cell *what)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < b->request->n_threads && !ret; i++)
+		ret = add(b, engine, what, b->request->threads[i]);
+	return ret;
+}
+
+static bool whole_calls(enum measure_engine engine)
+{
+	return engine == MEASURE_CPU || engine == MEASURE_OPENSSL;
+}
+
+static int add_sizes(const struct builder *b, enum measure_engine engine, struct backend_cell *what)
+{
+	const struct measure_request *r = b->request;
+	int ret = 0;
+
+	if (!whole_calls(engine) || !r->n_sizes) {
+		what->size = whole_calls(engine) ? CALL_SIZE : what->spec.sector;
+		return add_threads(b, engine, what);
+	}
+	for (size_t i = 0; i < r->n_sizes && !ret; i++) {
+		what->size = r->sizes[i];
+		if (what->size && !(what->size % what->spec.sector))
+			ret = add_threads(b, engine, what);
+	}
+	return ret;
+}
+
+/* Only encryption in CBC of the in-process engine has a second shape. */
+static int add_shapes(const struct builder *b, enum measure_engine engine,
+		      struct backend_cell *what)
+{
+	bool multi = engine == MEASURE_CPU && what->direction == ENGINE_ENCRYPT &&
+		     !strcmp(what->spec.kind->mode, "cbc");
+	int ret = 0;
+
+	what->shape = ENGINE_SERIAL;
+	if (!multi || b->request->shapes & 1U << ENGINE_SERIAL)
+		ret = add_sizes(b, engine, what);
+	what->shape = ENGINE_MULTI;
+	if (!ret && multi && b->request->shapes & 1U << ENGINE_MULTI)
+		ret = add_sizes(b, engine, what);
+	return ret;
+}
+
+static int add_directions(const struct builder *b, enum measure_engine engine,
+			  struct backend_cell *what)
+{
+	int ret;
+
+	what->direction = ENGINE_ENCRYPT;
+	ret = add_shapes(b, engine, what);
+	what->direction = ENGINE_DECRYPT;
+	return ret ? ret : add_shapes(b, engine, what);
+}
+
+static int add_engine(const struct builder *b, enum measure_engine engine, const struct spec *spec)
+{
+	struct backend_cell what = {.spec = *spec, .facts = b->facts};
+	int ret = 0;
+
+	if (engine != MEASURE_CPU)
+		return add_directions(b, engine, &what);
+	for (size_t i = 0; i < b->request->n_tiers && !ret; i++) {
+		what.tier = b->request->tiers[i];
+		ret = add_directions(b, engine, &what);
+	}
+	return ret;
+}
+
+static bool implements(enum measure_engine engine, const struct spec *spec)
+{
+	const char *reason;
+	const struct backend *backend = backend_find(engine, &reason);
+
+	return !backend || backend->implements(spec);
+}
+
+/* An engine that lacks the spec is left out while another has it: that AES is all that the CPU
+ * engine knows is no news in every table. */
+static int add_engines(const struct builder *b, const struct spec *spec)
+{
+	bool any = false;
+	int ret = 0;
+
+	for (int e = 0; e < MEASURE_ENGINE_COUNT; e++)
+		any |= b->request->engines & 1U << e && implements(e, spec);
+	for (int e = 0; e < MEASURE_ENGINE_COUNT && !ret; e++)
+		if (b->request->engines & 1U << e && (!any || implements(e, spec)))
+			ret = add_engine(b, e, spec);
+	return ret;
+}
+
+int cells_list(struct cells *cells, struct measurement *m, const struct measure_request *request,
+	       const struct facts *facts, struct run *run)
+{
+	struct builder b = {cells, m, request, facts, run};
+	int ret = 0;
+
+	for (size_t i = 0; i < request->n_specs && !ret; i++) {
+		struct spec spec = request->specs[i];
+
+		if (spec.sector) {
+			ret = add_engines(&b, &spec);
+			continue;
+		}
+		for (size_t s = 0; s < request->n_sectors && !ret; s++) {
+			spec.sector = request->sectors[s];
+			ret = add_engines(&b, &spec);
+		}
+	}
+	return ret;
+}
+
+void cells_free(struct cells *cells)
+{
+	for (size_t i = 0; i < cells->n; i++) {
+		free(cells->list[i].states);
+		free(cells->list[i].errors);
+	}
+	free(cells->list);
+	cells->list = NULL;
+	cells->n = 0;
+}
+
+size_t cells_max_size(const struct cells *cells)
+{
+	size_t max = 0;
+
+	for (size_t i = 0; i < cells->n; i++)
+		if (cells->list[i].what.size > max)
+			max = cells->list[i].what.size;
+	return max;
+}
+
+unsigned cells_max_threads(const struct cells *cells)
+{
+	unsigned max = 1;
+
+	for (size_t i = 0; i < cells->n; i++)
+		if (cells->list[i].threads > max)
+			max = cells->list[i].threads;
+	return max;
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "measure/conditions.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/times.h>
+#include <unistd.h>
+
+#include "facts/cgroup.h"
+#include "measure/clock.h"
+#include "measure/stats.h"
+#include "util/sysfile.h"
+
+/* Quartiles further apart than this share of the median are noise worth naming. */
+#define NOISY 0.10
+/* Shares of a CPU's time. */
+#define STEAL 0.02
+#define BUSY  0.25
+
+/* /proc/stat's first line: user nice system idle iowait irq softirq steal (proc(5)). */
+static void read_stat(struct conditions_mark *mark)
+{
+	unsigned long long t[8];
+	char line[512];
+
+	mark->steal = mark->busy = -1;
+	if (sysfile_line(NULL, line, sizeof(line), "/proc/stat") < 0 ||
+	    sscanf(line, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &t[0], &t[1], &t[2], &t[3],
+		   &t[4], &t[5], &t[6], &t[7]) != 8)
+		return;
+	mark->steal = (int64_t)t[7];
+	mark->busy = (int64_t)(t[0] + t[1] + t[2] + t[5] + t[6]);
+}
+
+/* Adds up nr_throttled of this process's cgroups, whose quotas all hold
+ * (Documentation/admin-guide/cgroup-v2.rst; version 1 has the same key). */
+static int add_throttled(const char *root, const char *dir, bool v2, void *arg)
+{
+	char *path, *text = NULL, *at;
+	int64_t *sum = arg;
+	int ret;
+
+	(void)v2;
+	if (asprintf(&path, "%s/cpu.stat", dir) < 0)
+		return -ENOMEM;
+	ret = sysfile_read(root, path, &text, NULL);
+	free(path);
+	if (ret)
+		return ret == -ENOMEM ? ret : 0;
+	at = strstr(text, "nr_throttled ");
+	if (at)
+		*sum = (*sum < 0 ? 0 : *sum) + strtoll(at + strlen("nr_throttled "), NULL, 10);
+	free(text);
+	return 0;
+}
+
+void conditions_mark(struct conditions_mark *mark)
+{
+	struct tms t;
+
+	read_stat(mark);
+	mark->throttled = -1;
+	cgroup_visit(NULL, "cpu", add_throttled, &mark->throttled);
+	mark->own = times(&t) == (clock_t)-1 ? -1 : (int64_t)(t.tms_utime + t.tms_stime);
+	mark->ns = clock_ns();
+}
+
+static int add(struct measurement *m, const char *id, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int add(struct measurement *m, const char *id, const char *format, ...)
+{
+	struct measure_condition *grown;
+	va_list ap;
+
+	grown = realloc(m->conditions, (m->n_conditions + 1) * sizeof(*grown));
+	if (!grown)
+		return -1;
+	m->conditions = grown;
+	grown += m->n_conditions++;
+	snprintf(grown->id, sizeof(grown->id), "%s", id);
+	va_start(ap, format);
+	vsnprintf(grown->message, sizeof(grown->message), format, ap);
+	va_end(ap);
+	return 0;
+}
+
+static int of_counters(struct measurement *m, const struct conditions_mark *a,
+		       const struct conditions_mark *b)
+{
+	double ticks = (double)(b->ns - a->ns) / CLOCK_SECOND * (double)sysconf(_SC_CLK_TCK);
+	double steal = 0, others = 0;
+	int bad = 0;
+
+	if (ticks <= 0)
+		return 0;
+	if (a->steal >= 0 && b->steal > a->steal)
+		steal = (double)(b->steal - a->steal) / ticks;
+	if (a->busy >= 0 && a->own >= 0 && b->own >= a->own)
+		others = ((double)(b->busy - a->busy) - (double)(b->own - a->own)) / ticks;
+	if (steal > STEAL)
+		bad |= add(m, "steal",
+			   "The hypervisor took %.2f CPUs' worth of time away during the run.",
+			   steal);
+	if (others > BUSY)
+		bad |= add(m, "busy",
+			   "Other programs used %.2f CPUs' worth of time during the run.", others);
+	if (a->throttled >= 0 && b->throttled > a->throttled)
+		bad |= add(m, "throttled",
+			   "A cgroup's CPU quota held the run up %" PRId64 " times.",
+			   b->throttled - a->throttled);
+	return bad;
+}
+
+static int of_machine(struct measurement *m, const struct cpu_facts *cpu)
+{
+	unsigned threads = 0;
+	int bad = 0;
+
+	for (size_t i = 0; i < m->n_results; i++)
+		if (m->results[i].threads > threads && !*m->results[i].error_code)
+			threads = m->results[i].threads;
+	if (cpu->allowed == 1)
+		bad |= add(m, "one-cpu",
+			   "This process may use one CPU only: nothing is said about more.");
+	if (cpu->quota > 0)
+		bad |= add(m, "cpu-quota", "A cgroup allows %.2f CPUs' worth of time.", cpu->quota);
+	if (cpu->allowed && threads > cpu->allowed)
+		bad |= add(m, "oversubscribed", "%u threads shared %u CPUs.", threads,
+			   cpu->allowed);
+	if (cpu->disabled)
+		bad |= add(m, "cpu-disable",
+			   "Features disabled by --cpu-disable are so in the cpu engine only: the "
+			   "kernel and OpenSSL still use them.");
+	return bad;
+}
+
+static int of_results(struct measurement *m)
+{
+	size_t noisy = 0, measured = 0, worst = 0;
+	char spec[SPEC_TEXT_MAX];
+	double spread = 0;
+
+	for (size_t i = 0; i < m->n_results; i++) {
+		const struct measure_result *r = &m->results[i];
+		double s = stats_spread(r->median, r->low, r->high);
+
+		if (*r->error_code)
+			continue;
+		measured++;
+		noisy += s > NOISY;
+		if (s > spread) {
+			spread = s;
+			worst = i;
+		}
+	}
+	if (!noisy)
+		return 0;
+	return add(m, "noisy",
+		   "%zu of %zu cells have quartiles more than %.0f %% apart, the widest %s of %s "
+		   "(%s): %.0f %%.",
+		   noisy, measured, NOISY * 100,
+		   m->results[worst].direction == ENGINE_ENCRYPT ? "encryption" : "decryption",
+		   spec_print(&m->results[worst].spec, spec),
+		   measure_engine_name(m->results[worst].engine), spread * 100);
+}
+
+int conditions_find(struct measurement *m, const struct facts *facts,
+		    const struct conditions_mark *before, const struct conditions_mark *after,
+		    bool cut_short)
+{
+	int bad = 0;
+
+	bad |= of_machine(m, &facts->cpu);
+	bad |= of_counters(m, before, after);
+	if (cut_short)
+		bad |= add(m, "budget",
+			   "The time was too short for so many cells: each got a few slices only, "
+			   "and it took longer.");
+	bad |= of_results(m);
+	return bad ? -ENOMEM : 0;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What was going on beside the measuring, and makes its numbers mean less. */
+#ifndef DMCT_MEASURE_CONDITIONS_H
+#define DMCT_MEASURE_CONDITIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "measure/measure.h"
+
+/* The machine's counters at one moment; -1 where not known. */
+struct conditions_mark {
+	int64_t steal, busy; /* ticks of all CPUs: taken by the hypervisor; used by anyone */
+	int64_t own;         /* ticks used by this process */
+	int64_t throttled;   /* times that a cgroup's quota held this process up */
+	uint64_t ns;
+};
+
+void conditions_mark(struct conditions_mark *mark);
+
+/*
+ * Adds to m->conditions what holds between two marks, of the machine (facts) and of the results.
+ * cut_short: the budget was too small. Returns 0 or -ENOMEM.
+ */
+int conditions_find(struct measurement *m, const struct facts *facts,
+		    const struct conditions_mark *before, const struct conditions_mark *after,
+		    bool cut_short);
+
+#endif

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "measure/measure.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "measure/cell.h"
+#include "measure/clock.h"
+#include "measure/conditions.h"
+#include "measure/roofline.h"
+#include "measure/sampler.h"
+#include "measure/stats.h"
+#include "measure/stop.h"
+
+#define DEFAULT_BUFFER (1U << 20)
+
+static const char *const engine_names[MEASURE_ENGINE_COUNT] = {
+	[MEASURE_DM] = "dm",
+	[MEASURE_AFALG] = "afalg",
+	[MEASURE_CPU] = "cpu",
+	[MEASURE_OPENSSL] = "openssl",
+};
+
+struct job {
+	struct measurement *m;
+	const struct measure_request *request;
+	struct run run;
+	struct cells cells;
+	struct roofs roofs;
+	struct sampler_item *items; /* the cells that opened, then the roofs */
+	size_t n_cell_items, n_items;
+	uint64_t start, budget;
+	uint64_t reserve; /* of the budget, for the checks afterwards */
+	bool cut_short;
+};
+
+const char *measure_engine_name(enum measure_engine engine)
+{
+	return engine_names[engine];
+}
+
+int measure_engine_find(const char *name)
+{
+	for (int i = 0; i < MEASURE_ENGINE_COUNT; i++)
+		if (!strcmp(engine_names[i], name))
+			return i;
+	return -1;
+}
+
+void measurement_free(struct measurement *m)
+{
+	if (!m)
+		return;
+	free(m->results);
+	free(m->rooflines);
+	free(m->conditions);
+	memset(m, 0, sizeof(*m));
+}
+
+static void tell(void *arg, const char *what)
+{
+	const struct job *job = arg;
+	double done = job->budget ? (double)(clock_ns() - job->start) / (double)job->budget : 1;
+
+	if (job->request->progress)
+		job->request->progress(job->request->progress_arg, done > 1 ? 1 : done, what);
+}
+
+static int stopped(struct status *st)
+{
+	int number = stop_signal();
+
+	return number ? status_set(st, ST_SIGNAL + number, EINTR, "Stopped by signal %d (%s).",
+				   number, strsignal(number))
+		      : 0;
+}
+
+static int open_all(struct job *job, struct status *st)
+{
+	uint64_t before;
+	int ret = 0;
+
+	for (size_t i = 0; i < job->cells.n && !ret; i++) {
+		struct cell *cell = &job->cells.list[i];
+
+		tell(job, "checking");
+		if (cell->backend) {
+			ret = check_prepare(&job->run.patterns, &cell->what.spec, cell->what.size);
+			cell->pattern = ret;
+			before = clock_ns();
+			ret = ret < 0 ? ret : cell_open(cell);
+			/* The checks afterwards take at most as long as these. */
+			job->reserve += clock_ns() - before;
+		}
+		if (!ret)
+			ret = stopped(st);
+	}
+	return ret;
+}
+
+static int list_items(struct job *job)
+{
+	size_t n = 0;
+
+	job->items = calloc(job->cells.n + job->roofs.n + 1, sizeof(*job->items));
+	if (!job->items)
+		return -ENOMEM;
+	for (size_t i = 0; i < job->cells.n; i++) {
+		struct cell *cell = &job->cells.list[i];
+
+		if (!*cell->error.code) {
+			job->items[n].slice = cell_slice;
+			job->items[n++].arg = cell;
+		}
+	}
+	job->n_cell_items = n;
+	/* A roofline is there to compare with. */
+	for (size_t i = 0; i < job->roofs.n && job->n_cell_items; i++) {
+		job->items[n].slice = roof_slice;
+		job->items[n++].arg = &job->roofs.list[i];
+	}
+	job->n_items = n;
+	return 0;
+}
+
+static int check_all(struct job *job)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < job->n_cell_items && !ret; i++) {
+		tell(job, "checking");
+		ret = cell_check(job->items[i].arg);
+	}
+	return ret;
+}
+
+static void fill_results(struct job *job)
+{
+	for (size_t i = 0; i < job->cells.n; i++) {
+		const struct cell *cell = &job->cells.list[i];
+		struct measure_result *r = &job->m->results[cell->result];
+
+		snprintf(r->error_code, sizeof(r->error_code), "%s", cell->error.code);
+		snprintf(r->error_reason, sizeof(r->error_reason), "%s", cell->error.reason);
+		r->checked = cell->checked && !*cell->error.code;
+	}
+	for (size_t i = 0; i < job->n_cell_items; i++) {
+		const struct cell *cell = job->items[i].arg;
+		struct measure_result *r = &job->m->results[cell->result];
+		struct stats stats;
+
+		if (*r->error_code)
+			continue;
+		stats_of(&stats, job->items[i].samples, job->items[i].n);
+		r->median = stats.median;
+		r->low = stats.low;
+		r->high = stats.high;
+	}
+}
+
+/* A slice that a signal interrupted comes back from the sampler at its end. */
+static int sample(struct job *job, struct status *st)
+{
+	uint64_t most = job->budget / 3, reserve = job->reserve < most ? job->reserve : most;
+	struct sampler_options options = {.deadline = job->start + job->budget - reserve,
+					  .now = clock_ns,
+					  .stopped = stop_signal,
+					  .progress = tell,
+					  .progress_arg = job};
+	int ret;
+
+	ret = list_items(job);
+	if (!ret)
+		ret = sampler_run(job->items, job->n_items, &options, &job->cut_short);
+	return ret == -EINTR ? stopped(st) : ret;
+}
+
+static int measure_all(struct job *job, const struct facts *facts, struct status *st)
+{
+	const struct measure_request *request = job->request;
+	size_t buffer = request->buffer ? request->buffer : DEFAULT_BUFFER, size;
+	int ret;
+
+	ret = cells_list(&job->cells, job->m, request, facts, &job->run);
+	if (ret)
+		return ret;
+	size = cells_max_size(&job->cells);
+	job->run.buffer = buffer > size ? buffer : size;
+	ret = pool_new(&job->run.pool, cells_max_threads(&job->cells), job->run.buffer);
+	if (!ret)
+		ret = open_all(job, st);
+	if (!ret)
+		ret = roofs_list(&job->roofs, request, facts, &job->run);
+	if (ret)
+		return ret;
+	ret = sample(job, st);
+	if (!ret)
+		ret = check_all(job);
+	if (ret == -EINTR)
+		ret = stopped(st);
+	if (ret)
+		return ret;
+	fill_results(job);
+	return roofs_fill(job->m, &job->roofs, job->items + job->n_cell_items,
+			  job->n_items - job->n_cell_items);
+}
+
+static void free_job(struct job *job)
+{
+	/* What a hanging thread may still touch stays. */
+	if (!job->run.leaked) {
+		for (size_t i = 0; i < job->cells.n; i++)
+			cell_close(&job->cells.list[i]);
+		cells_free(&job->cells);
+		check_free(&job->run.patterns);
+		roofs_free(&job->roofs);
+	}
+	pool_free(job->run.pool);
+	sampler_free(job->items, job->n_items);
+	free(job->items);
+}
+
+/* Each thread of each AF_ALG cell has a socket or more: up to what is allowed. select(2), which is
+ * why the usual limit is low, is not used here. */
+static void raise_files(struct rlimit *before)
+{
+	struct rlimit raised;
+
+	if (getrlimit(RLIMIT_NOFILE, before)) {
+		before->rlim_max = 0;
+		return;
+	}
+	raised = *before;
+	raised.rlim_cur = raised.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &raised);
+}
+
+int measure_run(struct measurement *m, const struct measure_request *request,
+		const struct facts *facts, struct status *st)
+{
+	struct conditions_mark before, after;
+	struct rlimit files;
+	struct stop stop;
+	struct job *job;
+	int ret;
+
+	memset(m, 0, sizeof(*m));
+	/* On the heap, since a hanging thread may outlive this call. */
+	job = calloc(1, sizeof(*job));
+	if (!job)
+		return status_nomem(st);
+	job->m = m;
+	job->request = request;
+	job->start = clock_ns();
+	job->budget = (uint64_t)(request->seconds * CLOCK_SECOND);
+	conditions_mark(&before);
+	raise_files(&files);
+	stop_begin(&stop);
+	ret = measure_all(job, facts, st);
+	stop_end(&stop);
+	conditions_mark(&after);
+	if (!ret)
+		ret = conditions_find(m, facts, &before, &after, job->cut_short);
+	free_job(job);
+	if (files.rlim_max)
+		setrlimit(RLIMIT_NOFILE, &files);
+	m->seconds = (double)(clock_ns() - job->start) / CLOCK_SECOND;
+	if (!job->run.leaked)
+		free(job);
+	return ret == -ENOMEM ? status_nomem(st) : ret;
+}

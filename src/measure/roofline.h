@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The most that the CPU's AES units can do, and each cell as a share of it. */
+#ifndef DMCT_MEASURE_ROOFLINE_H
+#define DMCT_MEASURE_ROOFLINE_H
+
+#include "measure/cell.h"
+#include "measure/measure.h"
+#include "measure/sampler.h"
+
+struct roofs {
+	struct roof *list;
+	size_t n;
+};
+
+/* A loop for each vector width that a usable tier has, key size and number of threads that could be
+ * started; none where the CPU has no AES instructions. Returns 0 or -ENOMEM. */
+int roofs_list(struct roofs *roofs, const struct measure_request *request,
+	       const struct facts *facts, struct run *run);
+void roofs_free(struct roofs *roofs);
+
+/* From the samples of roofs->list[i] in items[i] (n of them) to m->rooflines and the results'
+ * roofline_share. Returns 0 or -ENOMEM. */
+int roofs_fill(struct measurement *m, const struct roofs *roofs, struct sampler_item *items,
+	       size_t n);
+
+#endif
