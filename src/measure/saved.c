@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "measure/saved.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "measure/saved_json.h"
+
+#define SAVED_MAX   (64U << 20)
+#define SAVED_DEPTH 16
+/* The most that a call or a buffer may have, and far more threads than a machine runs. */
+#define SIZE_LIMIT    (1ULL << 40)
+#define THREADS_LIMIT 65536
+
+static int file_error(struct status *st, const char *name, int err)
+{
+	return status_set(st, ST_USAGE, err, "%s: %s.", name, strerror(err));
+}
+
+/* O_NONBLOCK: opening a FIFO must not wait for its writer. */
+static int open_saved(const char *path, struct status *st)
+{
+	struct stat info;
+	int fd;
+
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0)
+		return file_error(st, path, errno);
+	if (fstat(fd, &info) || !S_ISREG(info.st_mode)) {
+		close(fd);
+		return status_set(st, ST_USAGE, EINVAL,
+				  "%s is no regular file; \"-\" reads standard input.", path);
+	}
+	return fd;
+}
+
+static int read_all(int fd, const char *name, char **text, size_t *len, struct status *st)
+{
+	size_t room = 0;
+	char *grown;
+	ssize_t n;
+
+	for (;;) {
+		if (*len == room) {
+			room = room ? room * 2 : 65536;
+			grown = realloc(*text, room + 1);
+			if (!grown)
+				return status_nomem(st);
+			*text = grown;
+		}
+		n = read(fd, *text + *len, room - *len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return file_error(st, name, errno);
+		if (!n)
+			break;
+		*len += (size_t)n;
+		if (*len > SAVED_MAX)
+			return status_set(st, ST_USAGE, EFBIG, "%s is larger than 64 MiB.", name);
+	}
+	(*text)[*len] = '\0';
+	return 0;
+}
+
+static int parse(struct json_object **doc, const char *text, size_t len, const char *name,
+		 struct status *st)
+{
+	struct json_tokener *tokener = json_tokener_new_ex(SAVED_DEPTH);
+	enum json_tokener_error error;
+	size_t end;
+
+	if (!tokener)
+		return status_nomem(st);
+	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+	*doc = json_tokener_parse_ex(tokener, text, (int)len);
+	error = json_tokener_get_error(tokener);
+	end = json_tokener_get_parse_end(tokener);
+	json_tokener_free(tokener);
+	if (error == json_tokener_continue)
+		return status_set(st, ST_USAGE, EINVAL, "%s: the JSON ends too early.", name);
+	if (error != json_tokener_success)
+		return status_set(st, ST_USAGE, EINVAL, "%s is not JSON: %s at byte %zu.", name,
+				  json_tokener_error_desc(error), end);
+	end += strspn(text + end, " \t\r\n");
+	if (end != len)
+		return status_set(st, ST_USAGE, EINVAL,
+				  "%s: something follows the JSON document, at byte %zu.", name,
+				  end);
+	if (!json_object_is_type(*doc, json_type_object))
+		return status_set(st, ST_USAGE, EINVAL, "%s: the JSON is no object.", name);
+	return 0;
+}
+
+static int check_schema(const struct saved_place *doc)
+{
+	static const char wanted[] = "\"dmcrypt-tune.bench.v1\" (the output of bench --json or "
+				     "--save)";
+	char schema[64] = "";
+
+	if (saved_string(doc, "schema", true, schema, sizeof(schema)) ||
+	    strcmp(schema, "dmcrypt-tune.bench.v1"))
+		return saved_wrong(doc, "schema", wanted);
+	return 0;
+}
+
+/* One of two words, or, where it is not required, the first. */
+static int read_word(const struct saved_place *at, const char *key, bool required,
+		     const char *const words[2], int *value)
+{
+	char text[32] = "", wanted[64];
+
+	snprintf(wanted, sizeof(wanted), "\"%s\" or \"%s\"", words[0], words[1]);
+	if (!required)
+		snprintf(text, sizeof(text), "%s", words[0]);
+	if (saved_string(at, key, required, text, sizeof(text)))
+		return saved_wrong(at, key, wanted);
+	for (*value = 0; *value < 2; ++*value)
+		if (!strcmp(text, words[*value]))
+			return 0;
+	return saved_wrong(at, key, wanted);
+}
+
+static int read_names(const struct saved_place *at, struct measure_result *r)
+{
+	static const char *const directions[2] = {"encrypt", "decrypt"};
+	static const char *const shapes[2] = {"serial", "multi"};
+	char text[SPEC_TEXT_MAX] = "", engine[32] = "";
+	struct status why = {ST_OK, ""};
+	int ret, direction = 0, shape = 0, found;
+
+	ret = saved_string(at, "spec", true, text, sizeof(text));
+	if (ret)
+		return ret;
+	if (spec_parse(&r->spec, text, &why))
+		return status_set(at->st, ST_USAGE, EINVAL, "%s: %s.spec: %s", at->file, at->where,
+				  why.message);
+	ret = saved_string(at, "engine", true, engine, sizeof(engine));
+	found = measure_engine_find(engine);
+	if (ret || found < 0)
+		return saved_wrong(at, "engine", "dm, afalg, cpu or openssl");
+	r->engine = found;
+	ret = read_word(at, "direction", true, directions, &direction);
+	if (!ret)
+		ret = read_word(at, "shape", false, shapes, &shape);
+	if (!ret)
+		ret = saved_string(at, "tier", false, r->tier, sizeof(r->tier));
+	r->direction = direction ? ENGINE_DECRYPT : ENGINE_ENCRYPT;
+	r->shape = shape ? ENGINE_MULTI : ENGINE_SERIAL;
+	return ret;
+}
+
+static int read_speeds(const struct saved_place *at, struct measure_result *r)
+{
+	int ret;
+
+	ret = saved_real(at, "median", true, &r->median);
+	if (ret)
+		return ret;
+	if (r->median < 1)
+		return saved_wrong(at, "median",
+				   "a speed in bytes per second (a failure has an error instead)");
+	r->low = r->high = r->median;
+	ret = saved_real(at, "low", false, &r->low);
+	if (!ret)
+		ret = saved_real(at, "high", false, &r->high);
+	if (ret)
+		return ret;
+	if (r->low > r->median)
+		return saved_wrong(at, "low", "a number not above the median");
+	if (r->high < r->median)
+		return saved_wrong(at, "high", "a number not below the median");
+	ret = saved_real(at, "roofline_share", false, &r->roofline_share);
+	return ret ? ret : saved_bool(at, "checked", &r->checked);
+}
+
+static int read_error(const struct saved_place *error, struct measure_result *r)
+{
+	int ret;
+
+	ret = saved_string(error, "code", true, r->error_code, sizeof(r->error_code));
+	if (!ret && !*r->error_code)
+		ret = saved_wrong(error, "code", "an errno's name or a word");
+	return ret ? ret
+		   : saved_string(error, "reason", false, r->error_reason, sizeof(r->error_reason));
+}
+
+static int read_result(const struct saved_place *at, struct measure_result *r)
+{
+	struct saved_place error;
+	uint64_t threads = 1;
+	int ret;
+
+	ret = read_names(at, r);
+	if (ret)
+		return ret;
+	r->size = r->spec.sector;
+	ret = saved_u64(at, "size", !r->size, 16, SIZE_LIMIT, &r->size);
+	if (!ret)
+		ret = saved_u64(at, "threads", false, 1, THREADS_LIMIT, &threads);
+	if (!ret)
+		ret = saved_member(at, "error", json_type_object, false, &error);
+	if (ret)
+		return ret;
+	r->threads = (unsigned)threads;
+	return error.obj ? read_error(&error, r) : read_speeds(at, r);
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct measure_result *x = *(const struct measure_result *const *)a;
+	const struct measure_result *y = *(const struct measure_result *const *)b;
+	const uint64_t kx[] = {(uintptr_t)x->spec.kind,
+			       x->spec.key_bits,
+			       x->spec.sector,
+			       x->engine,
+			       x->shape,
+			       x->direction,
+			       x->size,
+			       x->threads};
+	const uint64_t ky[] = {(uintptr_t)y->spec.kind,
+			       y->spec.key_bits,
+			       y->spec.sector,
+			       y->engine,
+			       y->shape,
+			       y->direction,
+			       y->size,
+			       y->threads};
+
+	for (size_t i = 0; i < sizeof(kx) / sizeof(kx[0]); i++)
+		if (kx[i] != ky[i])
+			return kx[i] < ky[i] ? -1 : 1;
+	return strcmp(x->tier, y->tier);
+}
+
+/* Which of two contradicting values would count is a matter of order: refused. */
+static int check_duplicates(const struct measurement *m, const char *name, struct status *st)
+{
+	const struct measure_result **sorted;
+	char spec[SPEC_TEXT_MAX];
+	int ret = 0;
+
+	sorted = malloc((m->n_results + 1) * sizeof(struct measure_result *));
+	if (!sorted)
+		return status_nomem(st);
+	for (size_t i = 0; i < m->n_results; i++)
+		sorted[i] = &m->results[i];
+	qsort(sorted, m->n_results, sizeof(struct measure_result *), compare);
+	for (size_t i = 1; i < m->n_results && !ret; i++)
+		if (!compare(&sorted[i - 1], &sorted[i]))
+			ret = status_set(st, ST_USAGE, EINVAL,
+					 "%s: results[%td] and results[%td] are the same cell (%s, "
+					 "%s).",
+					 name, sorted[i - 1] - m->results, sorted[i] - m->results,
+					 spec_print(&sorted[i]->spec, spec),
+					 measure_engine_name(sorted[i]->engine));
+	free(sorted);
+	return ret;
+}
+
+static int read_results(struct measurement *m, const struct saved_place *doc)
+{
+	struct saved_place array, element;
+	size_t n;
+	int ret;
+
+	ret = saved_member(doc, "results", json_type_array, true, &array);
+	if (ret)
+		return ret;
+	n = json_object_array_length(array.obj);
+	m->results = calloc(n + 1, sizeof(*m->results));
+	if (!m->results)
+		return status_nomem(doc->st);
+	for (m->n_results = 0; m->n_results < n; m->n_results++) {
+		ret = saved_element(&array, m->n_results, &element);
+		if (!ret)
+			ret = read_result(&element, &m->results[m->n_results]);
+		if (ret)
+			return ret;
+	}
+	return check_duplicates(m, doc->file, doc->st);
+}
+
+static int read_rooflines(struct measurement *m, const struct saved_place *doc)
+{
+	struct saved_place array, element;
+	size_t n;
+	int ret;
+
+	ret = saved_member(doc, "roofline", json_type_array, false, &array);
+	if (ret || !array.obj)
+		return ret;
+	n = json_object_array_length(array.obj);
+	m->rooflines = calloc(n + 1, sizeof(*m->rooflines));
+	if (!m->rooflines)
+		return status_nomem(doc->st);
+	for (m->n_rooflines = 0; m->n_rooflines < n && !ret; m->n_rooflines++) {
+		struct measure_roofline *r = &m->rooflines[m->n_rooflines];
+		uint64_t bits = 0, threads = 1;
+
+		ret = saved_element(&array, m->n_rooflines, &element);
+		if (!ret)
+			ret = saved_u64(&element, "bits", true, 64, 65536, &bits);
+		if (!ret)
+			ret = saved_u64(&element, "threads", false, 1, THREADS_LIMIT, &threads);
+		if (!ret)
+			ret = saved_real(&element, "bytes_per_second_aes128", false, &r->aes128);
+		if (!ret)
+			ret = saved_real(&element, "bytes_per_second_aes256", false, &r->aes256);
+		r->bits = (unsigned)bits;
+		r->threads = (unsigned)threads;
+	}
+	return ret;
+}
+
+static int read_conditions(struct measurement *m, const struct saved_place *doc)
+{
+	struct saved_place array, element;
+	size_t n;
+	int ret;
+
+	ret = saved_member(doc, "conditions", json_type_array, false, &array);
+	if (ret || !array.obj)
+		return ret;
+	n = json_object_array_length(array.obj);
+	m->conditions = calloc(n + 1, sizeof(*m->conditions));
+	if (!m->conditions)
+		return status_nomem(doc->st);
+	for (m->n_conditions = 0; m->n_conditions < n && !ret; m->n_conditions++) {
+		struct measure_condition *c = &m->conditions[m->n_conditions];
+
+		ret = saved_element(&array, m->n_conditions, &element);
+		if (!ret)
+			ret = saved_string(&element, "id", true, c->id, sizeof(c->id));
+		if (!ret)
+			ret = saved_string(&element, "message", false, c->message,
+					   sizeof(c->message));
+	}
+	return ret;
+}
+
+static int read_document(struct measurement *m, struct facts *facts, bool *has_facts,
+			 const struct saved_place *doc)
+{
+	int ret;
+
+	ret = check_schema(doc);
+	if (!ret)
+		ret = read_results(m, doc);
+	if (!ret)
+		ret = read_rooflines(m, doc);
+	if (!ret)
+		ret = read_conditions(m, doc);
+	if (!ret)
+		ret = saved_real(doc, "seconds", false, &m->seconds);
+	(void)facts;
+	(void)has_facts;
+	return ret;
+}
+
+int saved_load(struct measurement *m, struct facts *facts, bool *has_facts, const char *path,
+	       struct status *st)
+{
+	bool standard_input = !strcmp(path, "-");
+	struct saved_place doc = {.file = standard_input ? "standard input" : path, .st = st};
+	char *text = NULL;
+	size_t len = 0;
+	int fd, ret;
+
+	memset(m, 0, sizeof(*m));
+	memset(facts, 0, sizeof(*facts));
+	*has_facts = false;
+	fd = standard_input ? STDIN_FILENO : open_saved(path, st);
+	if (fd < 0)
+		return fd;
+	ret = read_all(fd, doc.file, &text, &len, st);
+	if (!standard_input)
+		close(fd);
+	if (!ret)
+		ret = parse(&doc.obj, text, len, doc.file, st);
+	free(text);
+	if (!ret)
+		ret = read_document(m, facts, has_facts, &doc);
+	json_object_put(doc.obj);
+	return ret;
+}
