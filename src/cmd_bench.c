@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Measures what this machine can do, layer by layer. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "cmd_bench.h"
+#include "report/json_measure.h"
+#include "report/progress.h"
+#include "report/save.h"
+#include "report/text_measure.h"
+#include "util/json.h"
+
+static struct bench_options options = {.seconds = 8, .buffer = 1 << 20};
+
+#define BENCH(field) offsetof(struct bench_options, field)
+
+static const struct opt table[] = {
+	{"engine", 0, OPT_STRING, "LIST", BENCH(engine), 0, 0,
+	 "Layers to measure: afalg, cpu, openssl (default: all)."},
+	{"sector-size", 0, OPT_STRING, "LIST", BENCH(sector_size), 0, 0,
+	 "Encryption sector sizes in bytes (default 512,1024,2048,4096)."},
+	{"size", 0, OPT_STRING, "LIST", BENCH(size), 0, 0,
+	 "Bytes a request of cpu and openssl (default 65536);\nafalg's is one sector."},
+	{"threads", 0, OPT_STRING, "LIST", BENCH(threads), 0, 0,
+	 "Numbers of threads, or all (default 1)."},
+	{"time", 0, OPT_REAL, "SECONDS", BENCH(seconds), 0, 86400,
+	 "Measure for this long in all (default 8)."},
+	{"buffer", 0, OPT_UINT, "BYTES", BENCH(buffer), 4096, 1ULL << 40,
+	 "Memory that each thread walks (default 1048576)."},
+	{"tier", 0, OPT_STRING, "LIST", BENCH(tier), 0, 0,
+	 "Tiers of the cpu engine, or all (default: the best\nthat is usable here)."},
+	{"shape", 0, OPT_STRING, "SHAPE", BENCH(shape), 0, 0,
+	 "CBC encryption of cpu: serial (default), multi for\nseveral sectors at once, or both."},
+	{"save", 0, OPT_STRING, "FILE", BENCH(save), 0, 0,
+	 "Save the results as JSON, for recommend --from."},
+	OPT_END};
+
+static struct json_object *document(const struct measurement *m, const struct facts *facts)
+{
+	struct json_object *doc = json_document("bench");
+
+	json_put_measurement(doc, m);
+	(void)facts;
+	return doc;
+}
+
+/* What the results as a whole amount to: an exit status, with a sentence on standard error. */
+static int verdict(const struct measurement *m)
+{
+	size_t measured = 0, wrong = 0;
+
+	for (size_t i = 0; i < m->n_results; i++) {
+		measured += !*m->results[i].error_code;
+		wrong += !strcmp(m->results[i].error_code, "mismatch");
+	}
+	if (wrong) {
+		fprintf(stderr, PACKAGE ": wrong output: %zu of %zu cells.\n", wrong, m->n_results);
+		return ST_CHECK;
+	}
+	if (!measured) {
+		fprintf(stderr, PACKAGE ": nothing could be measured: %s.\n",
+			m->n_results ? m->results[0].error_reason : "there are no cells");
+		return ST_MISSING;
+	}
+	return 0;
+}
+
+static int report(const struct cmd_globals *globals, const struct measurement *m,
+		  const struct facts *facts, struct status *st)
+{
+	struct json_object *doc = document(m, facts);
+	int ret, saved = 0;
+
+	if (options.save)
+		saved = save_document(doc, options.save, st);
+	if (globals->json) {
+		ret = json_print(doc);
+	} else {
+		json_object_put(doc);
+		ret = text_measurement(m);
+	}
+	if (ret)
+		return ret;
+	/* The results are out: an error document after them would be a second one. */
+	if (saved) {
+		fprintf(stderr, PACKAGE ": %s\n", st->message);
+		return st->code;
+	}
+	return verdict(m);
+}
+
+static int run(const struct cmd_globals *globals, char **operands, int n, struct status *st)
+{
+	struct facts facts = {0};
+	struct measurement m = {0};
+	struct bench_plan *plan;
+	struct progress progress;
+	int ret;
+
+	if (globals->sysroot)
+		return status_set(st, ST_USAGE, EINVAL,
+				  "bench: nothing is measured under --sysroot.");
+	plan = calloc(1, sizeof(*plan));
+	if (!plan)
+		return status_nomem(st);
+	ret = options.save ? save_check(options.save, st) : 0;
+	if (!ret)
+		ret = facts_probe(&facts, NULL, globals->cpu_disable, st);
+	if (!ret)
+		ret = bench_plan(plan, &options, operands, n, &facts, st);
+	if (!ret) {
+		progress_begin(&progress, globals->quiet);
+		plan->request.progress = progress_show;
+		plan->request.progress_arg = &progress;
+		ret = measure_run(&m, &plan->request, &facts, st);
+		progress_end(&progress);
+	}
+	if (!ret)
+		ret = report(globals, &m, &facts, st);
+	measurement_free(&m);
+	facts_free(&facts);
+	free(plan);
+	return ret;
+}
+
+const struct cmd cmd_bench = {
+	.name = "bench",
+	.operands = "[SPEC...]",
+	.summary = "Measure disk ciphers: in the kernel, in this CPU, in OpenSSL.",
+	.details = "SPEC is CIPHER/KEYBITS[@SECTOR], e.g. aes-xts-plain64/512@4096. Every output "
+		   "is checked before it\n"
+		   "is timed. Speeds are medians of many short slices, taken in turn. AF_ALG's "
+		   "figures hold the cost\n"
+		   "of a system call per sector, which dm-crypt does not have: they are no disk "
+		   "speeds.",
+	.options = table,
+	.dest = &options,
+	.max_operands = -1,
+	.run = run,
+};

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From bench's options to what is to be measured. */
+#ifndef DMCT_CMD_BENCH_H
+#define DMCT_CMD_BENCH_H
+
+#include "facts/facts.h"
+#include "measure/measure.h"
+
+/* As they stand on the command line; NULL: not given. */
+struct bench_options {
+	const char *engine, *sector_size, *size, *threads, *tier, *shape, *save;
+	double seconds;
+	uint64_t buffer;
+};
+
+#define BENCH_SPECS_MAX   64
+#define BENCH_SECTORS_MAX 4
+#define BENCH_SIZES_MAX   64
+#define BENCH_THREADS_MAX 64
+#define BENCH_TIERS_MAX   16
+
+/* A request and the arrays that it points into. */
+struct bench_plan {
+	struct measure_request request;
+	struct spec specs[BENCH_SPECS_MAX];
+	unsigned sectors[BENCH_SECTORS_MAX];
+	uint64_t sizes[BENCH_SIZES_MAX];
+	unsigned threads[BENCH_THREADS_MAX];
+	const struct engine_tier *tiers[BENCH_TIERS_MAX];
+};
+
+/* Fills *plan, which is zeroed. -EINVAL or another -errno with *st: what was wrong, and what is
+ * allowed. */
+int bench_plan(struct bench_plan *plan, const struct bench_options *options, char **specs,
+	       int n_specs, const struct facts *facts, struct status *st);
+
+#endif

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd_bench.h"
+#include "util/list.h"
+#include "util/units.h"
+
+#define SECONDS_MIN    0.01
+#define SIZE_MAX_BYTES (16U << 20)
+#define THREADS_MAX    1024
+/* Cells of a run: more than anybody reads, and each is to get its slices. */
+#define CELLS_MAX 4096
+
+static const unsigned all_sectors[BENCH_SECTORS_MAX] = {512, 1024, 2048, 4096};
+
+static int plan_engines(struct bench_plan *plan, const char *list, struct status *st)
+{
+	char word[64];
+	int engine;
+
+	if (!list)
+		list = "afalg,cpu,openssl";
+	while (list_next(&list, word, sizeof(word))) {
+		engine = measure_engine_find(word);
+		if (engine != MEASURE_AFALG && engine != MEASURE_CPU && engine != MEASURE_OPENSSL)
+			return status_set(st, ST_USAGE, EINVAL,
+					  "--engine: \"%s\" is none; afalg, cpu and openssl are.",
+					  word);
+		plan->request.engines |= 1U << engine;
+	}
+	return 0;
+}
+
+static int plan_sectors(struct bench_plan *plan, const char *list, struct status *st)
+{
+	uint64_t value = 0;
+	char word[64];
+	size_t n = 0;
+
+	memcpy(plan->sectors, all_sectors, sizeof(all_sectors));
+	plan->request.n_sectors = BENCH_SECTORS_MAX;
+	if (!list)
+		return 0;
+	while (list_next(&list, word, sizeof(word))) {
+		if (list_number(word, &value) || value > SPEC_SECTOR_MAX ||
+		    !spec_sector_valid((unsigned)value))
+			return status_set(st, ST_USAGE, EINVAL,
+					  "--sector-size: \"%s\" is none; 512, 1024, 2048 and 4096 "
+					  "are.",
+					  word);
+		for (size_t i = 0; i < n; i++)
+			if (plan->sectors[i] == value)
+				value = 0;
+		if (value)
+			plan->sectors[n++] = (unsigned)value;
+	}
+	plan->request.n_sectors = n;
+	return 0;
+}
+
+static int default_specs(struct bench_plan *plan, struct status *st)
+{
+	/* The last is for the kernel alone: no other layer has it. */
+	static const char *const texts[] = {"aes-xts-plain64/512", "aes-xts-plain64/256",
+					    "aes-cbc-essiv:sha256/256", "aes-cbc-essiv:sha256/128",
+					    "xchacha12,aes-adiantum-plain64/256"};
+	size_t n = sizeof(texts) / sizeof(texts[0]);
+	int ret = 0;
+
+	if (!(plan->request.engines & 1U << MEASURE_AFALG))
+		n--;
+	for (size_t i = 0; i < n && !ret; i++)
+		ret = spec_parse(&plan->specs[i], texts[i], st);
+	plan->request.n_specs = n;
+	return ret;
+}
+
+static bool sector_asked(const struct bench_plan *plan, unsigned sector)
+{
+	for (size_t i = 0; i < plan->request.n_sectors; i++)
+		if (plan->sectors[i] == sector)
+			return true;
+	return false;
+}
+
+static int plan_specs(struct bench_plan *plan, char **texts, int n, struct status *st)
+{
+	int ret;
+
+	if (!n)
+		return default_specs(plan, st);
+	if (n > BENCH_SPECS_MAX)
+		return status_set(st, ST_USAGE, EINVAL, "bench: %d specs; at most %d are taken.", n,
+				  BENCH_SPECS_MAX);
+	for (int i = 0; i < n; i++) {
+		ret = spec_parse(&plan->specs[i], texts[i], st);
+		if (ret)
+			return ret;
+		if (plan->specs[i].sector && !sector_asked(plan, plan->specs[i].sector))
+			return status_set(st, ST_USAGE, EINVAL,
+					  "\"%s\" has a sector size that --sector-size leaves out.",
+					  texts[i]);
+	}
+	plan->request.n_specs = (size_t)n;
+	return 0;
+}
+
+/* Whether some sector size that would be measured divides the request; with `all`, each of them. */
+static bool fits(const struct bench_plan *plan, uint64_t size, bool all)
+{
+	size_t good = 0, n = 0;
+
+	for (size_t i = 0; i < plan->request.n_specs; i++) {
+		const unsigned *sectors = &plan->specs[i].sector;
+		size_t count = 1;
+
+		if (!*sectors) {
+			sectors = plan->sectors;
+			count = plan->request.n_sectors;
+		}
+		n += count;
+		for (size_t s = 0; s < count; s++)
+			good += !(size % sectors[s]);
+	}
+	return all ? good == n : good > 0;
+}
+
+/* With sector sizes of one's own choice, all must fit; otherwise those that do not are left out. */
+static int plan_sizes(struct bench_plan *plan, const char *list, bool sectors_given,
+		      struct status *st)
+{
+	uint64_t value = 0;
+	char word[64];
+	size_t n = 0;
+
+	if (list && !(plan->request.engines & (1U << MEASURE_CPU | 1U << MEASURE_OPENSSL)))
+		return status_set(st, ST_USAGE, EINVAL,
+				  "--size is for cpu and openssl: an afalg request is one sector.");
+	while (list_next(&list, word, sizeof(word))) {
+		if (list_number(word, &value) || value < SPEC_SECTOR_MIN || value > SIZE_MAX_BYTES)
+			return status_set(st, ST_USAGE, EINVAL,
+					  "--size: \"%s\" is none; bytes from %u to %u are.", word,
+					  SPEC_SECTOR_MIN, SIZE_MAX_BYTES);
+		if (!fits(plan, value, sectors_given))
+			return status_set(st, ST_USAGE, EINVAL,
+					  "--size: %s is not a multiple of the sector size.", word);
+		if (n == BENCH_SIZES_MAX)
+			return status_set(st, ST_USAGE, EINVAL, "--size: more than %d sizes.",
+					  BENCH_SIZES_MAX);
+		plan->sizes[n++] = value;
+	}
+	plan->request.n_sizes = n;
+	return 0;
+}
+
+static int plan_threads(struct bench_plan *plan, const char *list, const struct facts *facts,
+			struct status *st)
+{
+	uint64_t value = 0;
+	char word[64];
+	size_t n = 0;
+
+	if (!list)
+		list = "1";
+	while (list_next(&list, word, sizeof(word))) {
+		if (!strcmp(word, "all"))
+			value = cpu_threads(&facts->cpu);
+		else if (list_number(word, &value) || !value || value > THREADS_MAX)
+			return status_set(st, ST_USAGE, EINVAL,
+					  "--threads: \"%s\" is none; 1 to %d and \"all\" are.",
+					  word, THREADS_MAX);
+		if (n == BENCH_THREADS_MAX)
+			return status_set(st, ST_USAGE, EINVAL, "--threads: more than %d numbers.",
+					  BENCH_THREADS_MAX);
+		plan->threads[n++] = (unsigned)value;
+	}
+	plan->request.n_threads = n;
+	return 0;
+}
+
+static void add_tier(struct bench_plan *plan, const struct engine_tier *tier)
+{
+	size_t n = plan->request.n_tiers;
+
+	for (size_t i = 0; i < n; i++)
+		if (plan->tiers[i] == tier)
+			return;
+	if (n < BENCH_TIERS_MAX) {
+		plan->tiers[n] = tier;
+		plan->request.n_tiers = n + 1;
+	}
+}
+
+static void add_usable_tiers(struct bench_plan *plan, const struct facts *facts)
+{
+	for (const struct engine_tier *const *t = engine_tiers; *t; t++)
+		if (engine_tier_usable(*t, &facts->cpu, NULL, 0))
+			add_tier(plan, *t);
+}
+
+static int unknown_tier(const char *word, struct status *st)
+{
+	char names[256] = "";
+	size_t len = 0;
+
+	for (const struct engine_tier *const *t = engine_tiers; *t && len < sizeof(names); t++)
+		len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s", len ? ", " : "",
+					engine_tier_name(*t));
+	return status_set(st, ST_USAGE, EINVAL, "--tier: \"%s\" is none; all, %s are.", word,
+			  names);
+}
+
+static int plan_tiers(struct bench_plan *plan, const char *list, const struct facts *facts,
+		      struct status *st)
+{
+	const struct engine_tier *tier;
+	char word[64], reason[160];
+
+	if (!list) {
+		add_tier(plan, engine_tier_best(&facts->cpu));
+		return 0;
+	}
+	if (!(plan->request.engines & 1U << MEASURE_CPU))
+		return status_set(st, ST_USAGE, EINVAL,
+				  "--tier is for the cpu engine, which --engine leaves out.");
+	while (list_next(&list, word, sizeof(word))) {
+		if (!strcmp(word, "all")) {
+			add_usable_tiers(plan, facts);
+			continue;
+		}
+		tier = engine_tier_find(word);
+		if (!tier)
+			return unknown_tier(word, st);
+		if (!engine_tier_usable(tier, &facts->cpu, reason, sizeof(reason)))
+			return status_set(st, ST_MISSING, EOPNOTSUPP,
+					  "--tier: %s cannot be used here: %s.", word, reason);
+		add_tier(plan, tier);
+	}
+	return 0;
+}
+
+static int plan_shapes(struct bench_plan *plan, const char *shape, struct status *st)
+{
+	plan->request.shapes = 1U << ENGINE_SERIAL;
+	if (!shape || !strcmp(shape, "serial"))
+		return 0;
+	plan->request.shapes = 1U << ENGINE_MULTI;
+	if (!strcmp(shape, "multi"))
+		return 0;
+	plan->request.shapes |= 1U << ENGINE_SERIAL;
+	if (!strcmp(shape, "both"))
+		return 0;
+	return status_set(st, ST_USAGE, EINVAL,
+			  "--shape: \"%s\" is none; serial, multi and both are.", shape);
+}
+
+/* A buffer that does not fit into memory is found out by the kernel when it is filled, and then by
+ * killing. */
+static int check_memory(const struct bench_plan *plan, const struct facts *facts, struct status *st)
+{
+	uint64_t buffer = plan->request.buffer, most = memory_ceiling(&facts->memory);
+	char wanted[UNITS_MAX], have[UNITS_MAX];
+	unsigned threads = 1;
+
+	if (facts->memory.available && facts->memory.available < most)
+		most = facts->memory.available;
+	for (size_t i = 0; i < plan->request.n_threads; i++)
+		threads = plan->threads[i] > threads ? plan->threads[i] : threads;
+	for (size_t i = 0; i < plan->request.n_sizes; i++)
+		buffer = plan->sizes[i] > buffer ? plan->sizes[i] : buffer;
+	if (most && buffer > most / threads)
+		return status_set(st, ST_USAGE, EINVAL,
+				  "%u thread%s with a buffer of %s each: more than the %s that "
+				  "are free.",
+				  threads, threads == 1 ? "" : "s", units_size(buffer, wanted),
+				  units_size(most, have));
+	return 0;
+}
+
+static int check_cells(const struct bench_plan *plan, struct status *st)
+{
+	const struct measure_request *r = &plan->request;
+	uint64_t cells = 2 * r->n_threads * (r->n_sizes ? r->n_sizes : 1) * (r->n_tiers + 2);
+	uint64_t specs = 0;
+
+	for (size_t i = 0; i < r->n_specs; i++)
+		specs += plan->specs[i].sector ? 1 : r->n_sectors;
+	cells *= specs;
+	if (cells > CELLS_MAX)
+		return status_set(st, ST_USAGE, EINVAL,
+				  "bench: up to %" PRIu64 " cells at once; %d are the most.", cells,
+				  CELLS_MAX);
+	return 0;
+}
+
+int bench_plan(struct bench_plan *plan, const struct bench_options *o, char **specs, int n_specs,
+	       const struct facts *facts, struct status *st)
+{
+	struct measure_request *r = &plan->request;
+	int ret;
+
+	r->specs = plan->specs;
+	r->sectors = plan->sectors;
+	r->sizes = plan->sizes;
+	r->threads = plan->threads;
+	r->tiers = plan->tiers;
+	r->seconds = o->seconds;
+	r->buffer = o->buffer;
+	if (o->seconds < SECONDS_MIN)
+		return status_set(st, ST_USAGE, EINVAL, "--time: at least %.2f seconds are needed.",
+				  SECONDS_MIN);
+	ret = plan_engines(plan, o->engine, st);
+	if (!ret)
+		ret = plan_sectors(plan, o->sector_size, st);
+	if (!ret)
+		ret = plan_specs(plan, specs, n_specs, st);
+	if (!ret)
+		ret = plan_sizes(plan, o->size, o->sector_size != NULL, st);
+	if (!ret)
+		ret = plan_threads(plan, o->threads, facts, st);
+	if (!ret)
+		ret = plan_tiers(plan, o->tier, facts, st);
+	if (!ret)
+		ret = plan_shapes(plan, o->shape, st);
+	if (!ret)
+		ret = check_memory(plan, facts, st);
+	return ret ? ret : check_cells(plan, st);
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "report/json_measure.h"
+
+#include "util/json.h"
+
+/* Whole bytes per second: a fraction of one is no information. */
+static void put_speed(struct json_object *obj, const char *key, double speed)
+{
+	json_put_u64(obj, key, (uint64_t)(speed + 0.5));
+}
+
+static struct json_object *roofline_object(const struct measure_roofline *r)
+{
+	struct json_object *obj = json_object_new_object();
+
+	json_put_u64(obj, "bits", r->bits);
+	json_put_u64(obj, "threads", r->threads);
+	put_speed(obj, "bytes_per_second_aes128", r->aes128);
+	put_speed(obj, "bytes_per_second_aes256", r->aes256);
+	return obj;
+}
+
+static struct json_object *condition_object(const struct measure_condition *c)
+{
+	struct json_object *obj = json_object_new_object();
+
+	json_put_string(obj, "id", c->id);
+	json_put_string(obj, "message", c->message);
+	return obj;
+}
+
+static struct json_object *error_object(const struct measure_result *r)
+{
+	struct json_object *obj = json_object_new_object();
+
+	json_put_string(obj, "code", r->error_code);
+	json_put_string(obj, "reason", r->error_reason);
+	return obj;
+}
+
+static struct json_object *result_object(const struct measure_result *r)
+{
+	struct json_object *obj = json_object_new_object();
+	char spec[SPEC_TEXT_MAX];
+
+	json_put_string(obj, "spec", spec_print(&r->spec, spec));
+	json_put_string(obj, "engine", measure_engine_name(r->engine));
+	json_put_string(obj, "tier", *r->tier ? r->tier : NULL);
+	json_put_string(obj, "shape", r->shape == ENGINE_MULTI ? "multi" : "serial");
+	json_put_string(obj, "direction", r->direction == ENGINE_ENCRYPT ? "encrypt" : "decrypt");
+	json_put_u64(obj, "size", r->size);
+	json_put_u64(obj, "threads", r->threads);
+	if (*r->error_code) {
+		json_put(obj, "error", error_object(r));
+		return obj;
+	}
+	put_speed(obj, "median", r->median);
+	put_speed(obj, "low", r->low);
+	put_speed(obj, "high", r->high);
+	if (r->roofline_share > 0)
+		json_put_real(obj, "roofline_share", r->roofline_share);
+	else
+		json_put(obj, "roofline_share", NULL);
+	json_put_bool(obj, "checked", r->checked);
+	return obj;
+}
+
+void json_put_measurement(struct json_object *obj, const struct measurement *m)
+{
+	struct json_object *array;
+
+	array = json_object_new_array();
+	for (size_t i = 0; i < m->n_rooflines; i++)
+		json_append(array, roofline_object(&m->rooflines[i]));
+	json_put(obj, "roofline", array);
+	array = json_object_new_array();
+	for (size_t i = 0; i < m->n_conditions; i++)
+		json_append(array, condition_object(&m->conditions[i]));
+	json_put(obj, "conditions", array);
+	array = json_object_new_array();
+	for (size_t i = 0; i < m->n_results; i++)
+		json_append(array, result_object(&m->results[i]));
+	json_put(obj, "results", array);
+	json_put_real(obj, "seconds", m->seconds);
+}

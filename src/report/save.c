@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "report/save.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct target {
+	char path[PATH_MAX]; /* without symbolic links where it exists */
+	char dir[PATH_MAX];
+	mode_t mode;
+};
+
+static int cannot(struct status *st, const char *path, int err)
+{
+	return status_set(st, err == EACCES || err == EPERM ? ST_AUTH : ST_USAGE, err,
+			  "%s cannot be written: %s.", path, strerror(err));
+}
+
+/* The mode of a new file: the mask can only be read by setting it. */
+static mode_t new_mode(void)
+{
+	mode_t mask = umask(077);
+
+	umask(mask);
+	return 0666 & ~mask;
+}
+
+static int find_target(struct target *target, const char *path, struct status *st)
+{
+	struct stat info;
+	char copy[PATH_MAX];
+
+	if (!*path || strlen(path) >= sizeof(copy) - 16)
+		return cannot(st, path, *path ? ENAMETOOLONG : ENOENT);
+	target->mode = new_mode();
+	if (!lstat(path, &info)) {
+		if (!realpath(path, target->path) || stat(target->path, &info))
+			return cannot(st, path, errno);
+		if (!S_ISREG(info.st_mode))
+			return status_set(st, ST_USAGE, EINVAL,
+					  "%s is no regular file: results are saved to nothing "
+					  "else.",
+					  path);
+		target->mode = info.st_mode & 07777;
+	} else if (errno == ENOENT) {
+		strcpy(target->path, path);
+	} else {
+		return cannot(st, path, errno);
+	}
+	if (target->path[strlen(target->path) - 1] == '/')
+		return cannot(st, path, EISDIR);
+	strcpy(copy, target->path);
+	strcpy(target->dir, dirname(copy));
+	return 0;
+}
+
+int save_check(const char *path, struct status *st)
+{
+	struct target target;
+	int ret;
+
+	ret = find_target(&target, path, st);
+	if (!ret && access(target.dir, W_OK | X_OK))
+		ret = cannot(st, path, errno);
+	return ret;
+}
+
+static int write_all(int fd, const char *text, size_t len)
+{
+	ssize_t n;
+
+	while (len) {
+		n = write(fd, text, len);
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0) {
+			text += n;
+			len -= (size_t)n;
+		}
+	}
+	return 0;
+}
+
+static int write_file(int fd, const char *text, mode_t mode)
+{
+	int ret;
+
+	ret = write_all(fd, text, strlen(text));
+	if (!ret)
+		ret = write_all(fd, "\n", 1);
+	if (!ret && (fchmod(fd, mode) || fsync(fd)))
+		ret = -errno;
+	return ret;
+}
+
+int save_document(struct json_object *doc, const char *path, struct status *st)
+{
+	char temporary[PATH_MAX + 32];
+	struct target target;
+	const char *text;
+	int fd, ret;
+
+	text = doc ? json_object_to_json_string_ext(doc, JSON_C_TO_STRING_PRETTY |
+								 JSON_C_TO_STRING_SPACED |
+								 JSON_C_TO_STRING_NOSLASHESCAPE)
+		   : NULL;
+	if (!text)
+		return status_nomem(st);
+	ret = find_target(&target, path, st);
+	if (ret)
+		return ret;
+	snprintf(temporary, sizeof(temporary), "%s/.dmcrypt-tune-XXXXXX", target.dir);
+	fd = mkostemp(temporary, O_CLOEXEC);
+	if (fd < 0)
+		return cannot(st, path, errno);
+	ret = write_file(fd, text, target.mode);
+	if (close(fd) && !ret)
+		ret = -errno;
+	if (!ret && rename(temporary, target.path))
+		ret = -errno;
+	if (ret) {
+		unlink(temporary);
+		return cannot(st, path, -ret);
+	}
+	return 0;
+}

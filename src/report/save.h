@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Writing a document to a file, all of it or nothing. */
+#ifndef DMCT_REPORT_SAVE_H
+#define DMCT_REPORT_SAVE_H
+
+#include <json.h>
+
+#include "util/status.h"
+
+/*
+ * Whether a document could be saved as `path`, to be asked before hours of work: its directory can
+ * be written to, and what is there under that name, if anything, is a regular file. 0 or -errno
+ * with *st.
+ */
+int save_check(const char *path, struct status *st);
+
+/*
+ * Writes to a new file beside `path` and gives it that name once it is on the disk; a symbolic link
+ * is followed, and the mode of a file that is replaced is kept. 0 or -errno with *st, and then
+ * nothing has changed.
+ */
+int save_document(struct json_object *doc, const char *path, struct status *st);
+
+#endif
