@@ -52,6 +52,7 @@ static int verdict(const struct measurement *m)
 {
 	size_t measured = 0, wrong = 0;
 
+	fflush(stdout);
 	for (size_t i = 0; i < m->n_results; i++) {
 		measured += !*m->results[i].error_code;
 		wrong += !strcmp(m->results[i].error_code, "mismatch");
@@ -86,6 +87,7 @@ static int report(const struct cmd_globals *globals, const struct measurement *m
 		return ret;
 	/* The results are out: an error document after them would be a second one. */
 	if (saved) {
+		fflush(stdout);
 		fprintf(stderr, PACKAGE ": %s\n", st->message);
 		return st->code;
 	}

@@ -69,16 +69,16 @@ static void tell(void *arg, const char *what)
 		job->request->progress(job->request->progress_arg, done > 1 ? 1 : done, what);
 }
 
+/* -EINTR, as the exit status and sentence that a signal gets. */
 static int stopped(struct status *st)
 {
 	int number = stop_signal();
 
-	return number ? status_set(st, ST_SIGNAL + number, EINTR, "Stopped by signal %d (%s).",
-				   number, strsignal(number))
-		      : 0;
+	return status_set(st, ST_SIGNAL + number, EINTR, "Stopped by signal %d (%s).", number,
+			  strsignal(number));
 }
 
-static int open_all(struct job *job, struct status *st)
+static int open_all(struct job *job)
 {
 	uint64_t before;
 	int ret = 0;
@@ -95,8 +95,8 @@ static int open_all(struct job *job, struct status *st)
 			/* The checks afterwards take at most as long as these. */
 			job->reserve += clock_ns() - before;
 		}
-		if (!ret)
-			ret = stopped(st);
+		if (!ret && stop_signal())
+			ret = -EINTR;
 	}
 	return ret;
 }
@@ -161,8 +161,7 @@ static void fill_results(struct job *job)
 	}
 }
 
-/* A slice that a signal interrupted comes back from the sampler at its end. */
-static int sample(struct job *job, struct status *st)
+static int sample(struct job *job)
 {
 	uint64_t most = job->budget / 3, reserve = job->reserve < most ? job->reserve : most;
 	struct sampler_options options = {.deadline = job->start + job->budget - reserve,
@@ -175,10 +174,10 @@ static int sample(struct job *job, struct status *st)
 	ret = list_items(job);
 	if (!ret)
 		ret = sampler_run(job->items, job->n_items, &options, &job->cut_short);
-	return ret == -EINTR ? stopped(st) : ret;
+	return ret;
 }
 
-static int measure_all(struct job *job, const struct facts *facts, struct status *st)
+static int measure_all(struct job *job, const struct facts *facts)
 {
 	const struct measure_request *request = job->request;
 	size_t buffer = request->buffer ? request->buffer : DEFAULT_BUFFER, size;
@@ -191,16 +190,14 @@ static int measure_all(struct job *job, const struct facts *facts, struct status
 	job->run.buffer = buffer > size ? buffer : size;
 	ret = pool_new(&job->run.pool, cells_max_threads(&job->cells), job->run.buffer);
 	if (!ret)
-		ret = open_all(job, st);
+		ret = open_all(job);
 	if (!ret)
 		ret = roofs_list(&job->roofs, request, facts, &job->run);
 	if (ret)
 		return ret;
-	ret = sample(job, st);
+	ret = sample(job);
 	if (!ret)
 		ret = check_all(job);
-	if (ret == -EINTR)
-		ret = stopped(st);
 	if (ret)
 		return ret;
 	fill_results(job);
@@ -259,7 +256,9 @@ int measure_run(struct measurement *m, const struct measure_request *request,
 	conditions_mark(&before);
 	raise_files(&files);
 	stop_begin(&stop);
-	ret = measure_all(job, facts, st);
+	ret = measure_all(job, facts);
+	if (ret == -EINTR)
+		ret = stopped(st);
 	stop_end(&stop);
 	conditions_mark(&after);
 	if (!ret)

@@ -40,7 +40,7 @@ struct pool {
 	unsigned threads; /* workers that run; 0: the caller's thread stands in for the first */
 	int error;
 	unsigned n, pending;
-	pool_fn fn;
+	pool_fn lead, fn;
 	void *arg;
 	bool quit, stuck;
 	atomic_uint arrived;
@@ -70,14 +70,16 @@ static void *work(void *arg)
 			pthread_cond_wait(&w->wake, &pool->lock);
 		if (!w->job)
 			break;
-		pool_fn fn = pool->fn;
+		pool_fn lead = pool->lead, fn = pool->fn;
 		void *job = pool->arg;
 		unsigned n = pool->n;
 
 		pthread_mutex_unlock(&pool->lock);
+		w->ret = lead ? lead(w->index, &w->buffer, job) : 0;
 		meet(pool, n);
 		w->start = clock_ns();
-		w->ret = fn(w->index, &w->buffer, job);
+		if (!w->ret)
+			w->ret = fn(w->index, &w->buffer, job);
 		w->end = clock_ns();
 		pthread_mutex_lock(&pool->lock);
 		w->job = false;
@@ -246,7 +248,8 @@ static int collect(const struct pool *pool, unsigned n, uint64_t *ns)
 	return ret;
 }
 
-int pool_run(struct pool *pool, unsigned n, pool_fn fn, void *arg, uint64_t timeout, uint64_t *ns)
+int pool_run(struct pool *pool, unsigned n, pool_fn lead, pool_fn fn, void *arg, uint64_t timeout,
+	     uint64_t *ns)
 {
 	struct worker *w = &pool->workers[0];
 	int ret;
@@ -254,12 +257,15 @@ int pool_run(struct pool *pool, unsigned n, pool_fn fn, void *arg, uint64_t time
 	if (pool->stuck || !n || n > pool_threads(pool))
 		return -EINVAL;
 	if (!pool->threads) {
+		w->ret = lead ? lead(0, &w->buffer, arg) : 0;
 		w->start = clock_ns();
-		w->ret = fn(0, &w->buffer, arg);
+		if (!w->ret)
+			w->ret = fn(0, &w->buffer, arg);
 		w->end = clock_ns();
 		return collect(pool, 1, ns);
 	}
 	pthread_mutex_lock(&pool->lock);
+	pool->lead = lead;
 	pool->fn = fn;
 	pool->arg = arg;
 	pool->n = pool->pending = n;

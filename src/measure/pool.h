@@ -31,14 +31,16 @@ unsigned pool_threads(const struct pool *pool);
 int pool_error(const struct pool *pool);
 
 /*
- * Runs fn on the first n workers at once and waits for all of them. *ns (may be NULL) is the time
- * from the first one's start to the last one's end. Returns 0, the error of the first worker that
+ * Runs lead (may be NULL), and then, all at once, fn on the first n workers and waits for all of
+ * them. *ns (may be NULL) is the time from the first one's start of fn to the last one's end: lead
+ * is there to warm caches up. Returns 0, the error of the first worker that
  * failed, -ETIMEDOUT when one is still at it after `timeout` nanoseconds (counted while this
  * process runs, not while it is stopped), or -EINTR when a signal asked to stop and the workers did
  * not come to an end soon. After those two, pool_stuck() is true: the workers may still use *arg
  * and what hangs on it, so neither may be freed, and the pool takes no more jobs.
  */
-int pool_run(struct pool *pool, unsigned n, pool_fn fn, void *arg, uint64_t timeout, uint64_t *ns);
+int pool_run(struct pool *pool, unsigned n, pool_fn lead, pool_fn fn, void *arg, uint64_t timeout,
+	     uint64_t *ns);
 bool pool_stuck(const struct pool *pool);
 
 /* Ends the threads and frees. A stuck pool is left to its threads, which end if they ever wake. */

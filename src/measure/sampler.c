@@ -16,6 +16,14 @@
 /* Two slices in a row that differ by less than this have settled. */
 #define SETTLED         0.03
 #define WARM_SLICES_MAX 10
+/* Twice the calls take this many times the time, or more: what does not depend on their number is
+ * then at most a ninth of it. */
+#define DOUBLED     1.8
+#define FIXED_SHARE 9
+/* Slices that a disturbed machine may get instead of one. */
+#define LONGEST 8
+/* Slices shorter than this share of what is wanted are lengthened. */
+#define ENOUGH 0.6
 /* Calls beyond which a slice is not lengthened: something that takes no time at all is broken. */
 #define CALLS_MAX (1ULL << 40)
 
@@ -30,11 +38,13 @@ static bool fatal(int error)
 	return error == -EINTR || error == -ENOMEM;
 }
 
-/* One slice; *speed in bytes per second. */
+/* One slice; *speed in bytes per second. Where the fastest call seen so far says that the slices
+ * are too short, because the calibration was disturbed, later ones get longer. */
 static int take(struct sampler_item *item, const struct sampler_options *options, uint64_t *ns,
 		double *speed)
 {
 	uint64_t bytes = 0;
+	double call;
 	int ret;
 
 	*ns = 0;
@@ -46,31 +56,46 @@ static int take(struct sampler_item *item, const struct sampler_options *options
 	if (!*ns)
 		*ns = 1;
 	*speed = (double)bytes * CLOCK_SECOND / (double)*ns;
+	call = (double)*ns / (double)item->calls;
+	if (!(item->fastest > 0) || call < item->fastest)
+		item->fastest = call;
+	if (item->wanted > 0 && item->fastest * (double)item->calls < item->wanted * ENOUGH &&
+	    item->calls < CALLS_MAX)
+		item->calls = (uint64_t)(item->wanted / item->fastest) + 1;
 	return 0;
 }
 
-/* Finds the number of calls that fill a slice: by doubling, then by proportion. */
+/*
+ * Finds the number of calls that fill a slice: doubles it until a slice is long enough and twice
+ * the calls also take about twice the time. What a slice costs beside its calls (waking up, cold
+ * caches; much in a virtual machine whose host is busy) is then small; where it takes a longer
+ * slice to make it so, it gets one.
+ */
 static int calibrate(struct sampler_item *item, uint64_t slice,
 		     const struct sampler_options *options)
 {
+	double last = 0, call, fixed;
 	uint64_t ns;
 	double speed;
 	int ret;
 
+	item->wanted = 0;
 	for (item->calls = 1;; item->calls *= 2) {
 		ret = take(item, options, &ns, &speed);
 		if (ret)
 			return ret;
-		/* The very first call may have loaded a module or faulted pages in. */
-		if (item->calls == 1 && ns >= slice / 2) {
-			ret = take(item, options, &ns, &speed);
-			if (ret)
-				return ret;
-		}
-		if (ns >= slice / 4 || item->calls >= CALLS_MAX)
+		if (ns >= LONGEST * slice || item->calls >= CALLS_MAX)
 			break;
+		if (ns >= slice / 4 && last > 0 && (double)ns >= DOUBLED * last)
+			break;
+		last = (double)ns;
 	}
-	item->calls = (uint64_t)((double)item->calls * (double)slice / (double)ns);
+	fixed = 2 * last > (double)ns ? 2 * last - (double)ns : 0;
+	call = ((double)ns - fixed) / (double)item->calls;
+	item->wanted = fixed * FIXED_SHARE > (double)slice ? fixed * FIXED_SHARE : (double)slice;
+	if (item->wanted > (double)(LONGEST * slice))
+		item->wanted = (double)(LONGEST * slice);
+	item->calls = call > 0 ? (uint64_t)(item->wanted / call) : item->calls;
 	if (!item->calls)
 		item->calls = 1;
 	return 0;

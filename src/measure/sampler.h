@@ -17,13 +17,15 @@
 
 struct sampler_item {
 	/*
-	 * Does `calls` of its work: *bytes and *ns get how much and how long. Returns 0 or -errno;
-	 * -EINTR and -ENOMEM end the whole sampling, another error this item alone.
+	 * Does `calls` (at least 1) of its work: *bytes and *ns get how much and how long. Returns
+	 * 0 or -errno; -EINTR and -ENOMEM end the whole sampling, another error this item alone.
 	 */
 	int (*slice)(void *arg, uint64_t calls, uint64_t *bytes, uint64_t *ns);
 	void *arg;
 
-	uint64_t calls;  /* a slice: found at warm-up */
+	uint64_t calls;  /* a slice: found at warm-up, and raised where that was disturbed */
+	double fastest;  /* nanoseconds a call, at the best so far */
+	double wanted;   /* nanoseconds a slice */
 	double *samples; /* bytes per second; sampler_free() releases them */
 	size_t n, room;
 	int error;    /* of slice() */

@@ -14,7 +14,6 @@
 enum {
 	SPEC,
 	ENGINE,
-	TIER,
 	SHAPE,
 	SIZE,
 	THREADS,
@@ -24,6 +23,7 @@ enum {
 	DECRYPT,
 	DECRYPT_SPREAD,
 	DECRYPT_SHARE,
+	TIER, /* last: the kernel's names are long */
 	COLUMNS
 };
 
@@ -126,7 +126,6 @@ static int print_table(const struct measurement *m)
 	const struct table_column columns[COLUMNS] = {
 		[SPEC] = {"SPEC", false},
 		[ENGINE] = {"ENGINE", false},
-		[TIER] = {"TIER", false},
 		[SHAPE] = {v.shape ? "SHAPE" : NULL, false},
 		[SIZE] = {v.size ? "SIZE" : NULL, true},
 		[THREADS] = {v.threads ? "THREADS" : NULL, true},
@@ -136,6 +135,7 @@ static int print_table(const struct measurement *m)
 		[DECRYPT] = {"DECRYPT", true},
 		[DECRYPT_SPREAD] = {"+/-", true},
 		[DECRYPT_SHARE] = {v.share ? "ROOF" : NULL, true},
+		[TIER] = {"TIER", false},
 	};
 
 	table = table_new(columns, COLUMNS);
