@@ -196,21 +196,26 @@ static int add_mounts(struct device_facts *facts, const struct parts *parts,
 
 static int add_all_mounts(struct device_facts *facts, const struct parts *parts, const char *root)
 {
-	char *path = sysfile_path(root, "/proc/self/mountinfo");
-	struct libmnt_table *table;
-	int ret = 0;
+	struct libmnt_table *table = NULL;
+	char *text = NULL;
+	FILE *stream;
+	size_t len;
+	int ret;
 
-	if (!path)
-		return -ENOMEM;
-	table = sysfile_exists(root, "/proc/self/mountinfo") == 1 ? mnt_new_table_from_file(path)
-								  : NULL;
-	free(path);
-	if (!table)
-		return 0;
-	ret = add_mounts(facts, parts, table, true, root);
-	if (ret == 0)
-		ret = add_mounts(facts, parts, table, false, root);
+	ret = sysfile_read(root, "/proc/self/mountinfo", &text, &len);
+	if (ret < 0)
+		return ret == -ENOMEM ? ret : 0;
+	stream = len ? fmemopen(text, len, "r") : NULL;
+	table = mnt_new_table();
+	if (stream && table && !mnt_table_parse_stream(table, stream, "mountinfo")) {
+		ret = add_mounts(facts, parts, table, true, root);
+		if (ret == 0)
+			ret = add_mounts(facts, parts, table, false, root);
+	}
 	mnt_unref_table(table);
+	if (stream)
+		fclose(stream);
+	free(text);
 	return ret;
 }
 
@@ -284,6 +289,17 @@ static int add_loops(struct device_facts *facts)
 	return ret;
 }
 
+/* Directories have no order, and the same machine should read the same each time. */
+static int by_part(const void *a, const void *b)
+{
+	const struct device_user *x = a, *y = b;
+	int order = strverscmp(x->part, y->part);
+
+	if (!order)
+		order = strcmp(x->kind, y->kind);
+	return order ? order : strverscmp(x->what, y->what);
+}
+
 int device_read_users(struct device_facts *facts, const char *root)
 {
 	struct parts parts = {0};
@@ -304,5 +320,7 @@ int device_read_users(struct device_facts *facts, const char *root)
 			ret = add_btrfs(facts, &parts.list[i], root);
 	}
 	free(parts.list);
+	if (facts->n_users > 1)
+		qsort(facts->users, facts->n_users, sizeof(facts->users[0]), by_part);
 	return ret;
 }
