@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The facts stage on odd input that is easier made here than kept as a described machine. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "facts/device.h"
+#include "facts/facts.h"
+#include "report/findings.h"
+#include "tap.h"
+#include "util/sysfile.h"
+
+static char root[] = "/tmp/dmct-facts-XXXXXX";
+
+/* Writes a file below the root, with the directories that it needs. */
+static void put(const char *path, const char *text, size_t len)
+{
+	char full[512];
+	FILE *f;
+
+	snprintf(full, sizeof(full), "%s%s", root, path);
+	for (char *p = full + strlen(root) + 1; (p = strchr(p, '/')); *p++ = '/') {
+		*p = '\0';
+		mkdir(full, 0700);
+	}
+	f = fopen(full, "w");
+	if (!f || fwrite(text, 1, len, f) != len || fclose(f))
+		printf("Bail out! %s: %s\n", full, strerror(errno));
+}
+
+static void put_text(const char *path, const char *text)
+{
+	put(path, text, strlen(text));
+}
+
+static void cpu_of(struct cpu_facts *cpu, const char *info, size_t len)
+{
+	struct status st = {0};
+
+	put("/proc/cpuinfo", info, len);
+	memset(cpu, 0xff, sizeof(*cpu));
+	if (cpu_probe(cpu, root, NULL, &st))
+		printf("# cpu_probe: %s\n", st.message);
+}
+
+static void test_cpuinfo(void)
+{
+	static const char nul[] = "flags\t: sse2 a\0es xsave aes\0\nflags\t: aes sse2\n";
+	static const struct {
+		const char *text;
+		enum cpu_family family;
+		bool known;
+		int aes;
+	} cases[] = {
+		{"", CPU_FAMILY_OTHER, false, -1},
+		{"\n\n:\n: aes\nflags\n", CPU_FAMILY_OTHER, false, -1},
+		{"flags\t\t:", CPU_FAMILY_X86, true, 0},
+		{"flags : aes", CPU_FAMILY_X86, true, 1},
+		{"flags : aesx xaes a es AES aes-ni", CPU_FAMILY_X86, true, 0},
+		{"my flags : aes", CPU_FAMILY_OTHER, false, -1},
+		{"Flags : aes", CPU_FAMILY_OTHER, false, -1},
+		{"Features : aes", CPU_FAMILY_ARM, true, 1},
+		{"Features : asimd\nFeatures : aes asimd\n", CPU_FAMILY_ARM, true, 0},
+		{"features : msa", CPU_FAMILY_S390, true, 1},
+		{"isa : rv64imac", CPU_FAMILY_RISCV, true, 0},
+		{"isa : rv64imac_zvkng", CPU_FAMILY_RISCV, true, 1},
+		{"isa : rv64imac_xzvkned", CPU_FAMILY_RISCV, true, 0},
+		{"cpu : POWER8E (raw), altivec supported", CPU_FAMILY_PPC, true, 1},
+		{"cpu : POWER7, altivec supported", CPU_FAMILY_PPC, true, 0},
+		{"cpu : POWER10, altivec supported", CPU_FAMILY_PPC, true, 1},
+		{"cpu : Power11 (architected), altivec supported", CPU_FAMILY_PPC, true, 1},
+		{"cpu : TI UltraSparc T2 (Niagara2)", CPU_FAMILY_OTHER, false, -1},
+	};
+	struct cpu_facts cpu;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		cpu_of(&cpu, cases[i].text, strlen(cases[i].text));
+		ok(cpu.family == cases[i].family && cpu.known == cases[i].known &&
+			   cpu_has_aes(&cpu) == cases[i].aes,
+		   "cpuinfo %zu: family %d, %s, AES %d", i, cpu.family,
+		   cpu.known ? "known" : "not known", cpu_has_aes(&cpu));
+	}
+	cpu_of(&cpu, nul, sizeof(nul) - 1);
+	ok(cpu_has_aes(&cpu) == 1 && cpu.advertised == (1ULL << CPU_SSE2 | 1ULL << CPU_AES),
+	   "NUL bytes part words, and only what both CPUs have counts");
+}
+
+static void test_long_line(void)
+{
+	const size_t len = 1 << 20;
+	char *line = malloc(len + 64);
+	struct cpu_facts cpu;
+
+	memset(line, 'x', len);
+	memcpy(line, "flags : ", 8);
+	strcpy(line + len, " aes");
+	cpu_of(&cpu, line, len + 4);
+	ok(cpu_has_aes(&cpu) == 1, "the last word of a line of a megabyte is read");
+	memset(line + 8, 'x', len);
+	cpu_of(&cpu, line, len);
+	ok(cpu_has_aes(&cpu) == 0, "a word of a megabyte is no feature");
+	free(line);
+}
+
+static void test_disable(void)
+{
+	static const struct {
+		const char *list;
+		bool aes, avx, vaes, avx512;
+	} cases[] = {
+		{"", true, true, true, true},
+		{"aes", false, true, false, true},
+		{"avx", true, false, false, false},
+		{"avx2", true, true, true, false},
+		{"avx512f", true, true, true, false},
+		{"sse2", false, false, false, false},
+		{"vaes,avx512vl", true, true, false, false},
+	};
+	static const char *const bad[] = {"aesx", "aes, avx", ",", "aes,,avx", "asimd", "AES"};
+	struct cpu_facts cpu;
+	struct status st;
+
+	put_text("/proc/cpuinfo", "flags : sse2 aes xsave avx avx2 avx512f avx512vl vaes\n");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		cpu_probe(&cpu, root, cases[i].list, &st);
+		ok(cpu_can_use(&cpu, CPU_AES) == cases[i].aes &&
+			   cpu_can_use(&cpu, CPU_AVX) == cases[i].avx &&
+			   cpu_can_use(&cpu, CPU_VAES) == cases[i].vaes &&
+			   cpu_can_use(&cpu, CPU_AVX512VL) == cases[i].avx512,
+		   "without \"%s\"", cases[i].list);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		memset(&st, 0, sizeof(st));
+		ok(cpu_probe(&cpu, root, bad[i], &st) == -EINVAL && st.code == ST_USAGE &&
+			   strstr(st.message, "vpclmulqdq"),
+		   "\"%s\" is refused: %s", bad[i], st.message);
+	}
+}
+
+/* One skcipher of /proc/crypto. */
+#define ENTRY(name, driver, priority, selftest, internal, type)                                    \
+	"name : " name "\ndriver : " driver "\nmodule : m\npriority : " priority                   \
+	"\nselftest : " selftest "\ninternal : " internal "\ntype : " type "\n\n"
+
+static void test_crypto(void)
+{
+	static const char text[] = ENTRY(
+		"xts(aes)", "low", "100", "passed", "no",
+		"skcipher") ENTRY("xts(aes)", "unknown", "900", "unknown", "no",
+				  "skcipher") ENTRY("xts(aes)", "internal", "901", "passed", "yes",
+						    "skcipher") ENTRY("xts(aes)", "larval", "999",
+								      "passed", "no", "larval")
+		ENTRY("xts(aes)", "first", "400", "passed", "no", "lskcipher") ENTRY(
+			"xts(aes)", "second", "400", "passed", "no",
+			"skcipher") ENTRY("xts(aes)", "hash", "800", "passed", "no", "shash")
+			ENTRY("xts(aesx)", "other", "950", "passed", "no",
+			      "skcipher") "driver : nameless\n\nname : last\ndriver : d\npriority : -5\ntype : aead\nselftest : passed";
+	struct kernel_facts kernel;
+	const struct kernel_driver *d;
+
+	put_text("/proc/crypto", text);
+	ok(!kernel_probe(&kernel, root) && kernel.n_drivers == 9,
+	   "%zu entries, the nameless left out", kernel.n_drivers);
+	d = kernel_driver_for(&kernel, "xts(aes)");
+	ok(d && !strcmp(d->driver, "first"), "of equals the first, of those that may be used: %s",
+	   d ? d->driver : "none");
+	d = kernel_driver_for(&kernel, "last");
+	ok(d && d->priority == -5, "the last entry needs no blank line after it");
+	ok(!kernel_driver_for(&kernel, "xts(serpent)"), "what is not listed has no driver");
+	kernel_facts_free(&kernel);
+	put("/proc/crypto", "name : a\0b\ndriver : c\n", 22);
+	ok(!kernel_probe(&kernel, root) && kernel.listed && kernel.n_drivers == 1,
+	   "a NUL byte in a name");
+	kernel_facts_free(&kernel);
+	kernel_facts_free(NULL);
+}
+
+static void test_aes_kind(void)
+{
+	static const struct {
+		const char *name, *driver;
+		enum kernel_aes_kind kind;
+	} cases[] = {
+		{"xts(aes)", "xts-aes-aesni", KERNEL_AES_CPU},
+		{"xts(aes)", "xts-aes-aesni-avx", KERNEL_AES_CPU},
+		{"xts(aes)", "xts-aes-vaes-avx2", KERNEL_AES_VAES256},
+		{"xts(aes)", "xts-aes-vaes-avx10_256", KERNEL_AES_VAES256},
+		{"xts(aes)", "xts-aes-vaes-avx10_512", KERNEL_AES_VAES512},
+		{"xts(aes)", "xts-aes-vaes-avx512", KERNEL_AES_VAES512},
+		{"xts(aes)", "xts-aes-vaes-avx12", KERNEL_AES_VAES256},
+		{"xts(aes)", "xts-aes-ce", KERNEL_AES_CPU},
+		{"xts(aes)", "xts-aes-qce", KERNEL_AES_UNKNOWN},
+		{"xts(aes)", "xts-aes-sun8i-ce", KERNEL_AES_UNKNOWN},
+		{"xts(aes)", "xts-aes-neonbs", KERNEL_AES_SIMD},
+		{"xts(aes)", "xts-aes-neon", KERNEL_AES_SIMD},
+		{"xts(aes)", "xts(ecb(aes-generic))", KERNEL_AES_GENERIC},
+		{"xts(aes)", "xts(ecb(aes-fixed-time))", KERNEL_AES_GENERIC},
+		{"xts(aes)", "xts(ecb(aes-arm64))", KERNEL_AES_GENERIC},
+		{"xts(aes)", "xts(ecb(aes-lib))", KERNEL_AES_UNKNOWN},
+		{"xts(aes)", "xts(ecb(aes-ce))", KERNEL_AES_CPU},
+		{"xts(aes)", "cryptd(__xts-aes-aesni)", KERNEL_AES_CPU},
+		{"xts(aes)", "p8_aes_xts", KERNEL_AES_CPU},
+		{"xts(aes)", "xts-aes-s390", KERNEL_AES_CPU},
+		{"xts(aes)", "xts-ppc-spe", KERNEL_AES_GENERIC},
+		{"xts(aes)", "qat_aes_xts", KERNEL_AES_UNKNOWN},
+		{"xts(aes)", "xts-aes-ccp", KERNEL_AES_UNKNOWN},
+		{"xts(aes)", "aesnix", KERNEL_AES_UNKNOWN},
+		{"xts(aes)", "---", KERNEL_AES_UNKNOWN},
+		{"xts(aes)", "()(),", KERNEL_AES_UNKNOWN},
+		{"essiv(cbc(aes),sha256)", "essiv(cbc-aes-aesni,sha256-generic)", KERNEL_AES_CPU},
+		{"essiv(cbc(aes),sha256)", "essiv(cbc(aes-generic),sha256-ce)", KERNEL_AES_GENERIC},
+		{"gcm(aes)", "generic-gcm-vaes-avx512", KERNEL_AES_VAES512},
+		{"gcm(aes)", "gcm_base(ctr(aes-generic),ghash-clmulni)", KERNEL_AES_GENERIC},
+		{"adiantum(xchacha12,aes)", "adiantum(xchacha12-simd,aes-aesni,nhpoly1305-avx2)",
+		 KERNEL_AES_CPU},
+	};
+	struct kernel_driver d = {.type = "skcipher", .priority = 1, .selftest_passed = true};
+	struct kernel_facts kernel = {.drivers = &d, .n_drivers = 1};
+	const char *from = NULL;
+	enum kernel_aes_kind kind;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		snprintf(d.name, sizeof(d.name), "%s", cases[i].name);
+		snprintf(d.driver, sizeof(d.driver), "%s", cases[i].driver);
+		kind = kernel_aes_kind(&kernel, cases[i].name, &from);
+		ok(kind == cases[i].kind && from && !strcmp(from, d.driver), "%s is of kind %d",
+		   cases[i].driver, kind);
+	}
+	strcpy(d.name, "aes");
+	strcpy(d.driver, "aes-aesni");
+	strcpy(d.type, "cipher");
+	kind = kernel_aes_kind(&kernel, "authenc(hmac(sha256),xts(aes))", &from);
+	ok(kind == KERNEL_AES_CPU && from == d.driver,
+	   "what is not made yet goes by its block cipher");
+	kind = kernel_aes_kind(&kernel, "xts(serpent)", &from);
+	ok(kind == KERNEL_AES_UNKNOWN && !from, "another cipher has nothing to do with it");
+	for (const char *const *name =
+		     (const char *const[]){"", "(", ")", "x(", "x(aes", "x((((aes", NULL};
+	     *name; name++)
+		kernel_aes_kind(&kernel, *name, NULL);
+	ok(true, "names that are none");
+}
+
+static void test_dm_versions(void)
+{
+	static const struct {
+		unsigned version[3];
+		size_t n;
+		const char *last;
+	} cases[] = {{{1, 10, 0}, 0, ""},
+		     {{1, 14, 0}, 3, "submit_from_crypt_cpus"},
+		     {{1, 18, 0}, 6, "integrity"},
+		     {{1, 18, 1}, 7, "keyring"},
+		     {{1, 24, 0}, 9, "no_write_workqueue"},
+		     {{1, 28, 0}, 11, "integrity_key_size"},
+		     {{2, 0, 0}, 11, "integrity_key_size"}};
+	struct kernel_dm dm = {0};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		kernel_dm_set_version(&dm, cases[i].version);
+		ok(dm.n == cases[i].n && (!dm.n || !strcmp(dm.features[dm.n - 1], cases[i].last)),
+		   "dm-crypt %u.%u.%u has %zu features", dm.version[0], dm.version[1],
+		   dm.version[2], dm.n);
+	}
+}
+
+static void test_limits(void)
+{
+	struct memory_facts memory;
+	struct cpu_facts cpu;
+	struct status st;
+
+	put_text("/proc/meminfo",
+		 "XMemTotal: 5 kB\nMemTotal:  2048 kB\nMemFree: 512 kB\nCached: 256 kB\n"
+		 "SwapTotal: 18446744073709551615 kB\n");
+	put_text("/proc/self/cgroup", "garbage\n0:\n0::/a/b\n");
+	put_text("/proc/self/mountinfo",
+		 "short - cgroup2\n\n30 1 0:1 / /my\\040cg rw - cgroup2 none rw\n");
+	put_text("/my cg/a/b/memory.max", "max\n");
+	put_text("/my cg/a/memory.max", "1000000\n");
+	put_text("/my cg/a/b/cpu.max", "max 100000\n");
+	put_text("/my cg/a/cpu.max", "junk\n");
+	put_text("/my cg/cpu.max", "250000 100000\n");
+	ok(!memory_probe(&memory, root) && memory.total == 2097152 && memory.available == 786432 &&
+		   !memory.swap && memory.limit == 1000000,
+	   "memory %" PRIu64 ", available %" PRIu64 ", swap %" PRIu64 ", limit %" PRIu64,
+	   memory.total, memory.available, memory.swap, memory.limit);
+	ok(memory_ceiling(&memory) == 1000000, "the limit is the ceiling");
+	put_text("/sys/devices/system/cpu/online", "0-3,8,100000-100001,x\n");
+	put_text("/proc/self/status", "Cpus_allowed:\t1,00000106\n");
+	ok(!cpu_probe(&cpu, root, NULL, &st) && cpu.quota == 2.5 && cpu.allowed == 3,
+	   "quota %.2f; %u CPUs allowed of %u", cpu.quota, cpu.allowed, cpu.online);
+	ok(cpu_threads(&cpu) == 3, "%u threads", cpu_threads(&cpu));
+	put_text("/proc/self/cgroup", "0::/../outside\n");
+	ok(!memory_probe(&memory, root) && !memory.limit, "a group outside of the namespace");
+	cpu = (struct cpu_facts){.allowed = 8, .quota = 0.25};
+	ok(cpu_threads(&cpu) == 1, "a quarter of a CPU is one thread");
+	cpu = (struct cpu_facts){.quota = 4};
+	ok(cpu_threads(&cpu) == 1, "nothing known is one thread");
+}
+
+static void test_device(void)
+{
+	struct device_facts device;
+	struct status st = {0};
+	char path[64];
+	int fd, ret;
+
+	snprintf(path, sizeof(path), "%s/image", root);
+	fd = open(path, O_RDWR | O_CREAT, 0600);
+	if (ftruncate(fd, 3 << 20) || pwrite(fd, "\1", 1, 2 << 20) != 1)
+		printf("Bail out! %s\n", strerror(errno));
+	ret = device_probe_fd(&device, fd, "some name", &st);
+	ok(!ret && device.kind == DEVICE_FILE && device.size == 3 << 20 && device.n_contents == 1 &&
+		   device.contents[0].offset == 2 << 20 && !strcmp(device.path, "some name"),
+	   "a file by descriptor: %d, %zu contents", ret, device.n_contents);
+	device_facts_free(&device);
+	device_facts_free(&device);
+	device_facts_free(NULL);
+	close(fd);
+	fd = open(root, O_RDONLY);
+	ret = device_probe_fd(&device, fd, root, &st);
+	ok(ret == -EISDIR && st.code == ST_DEVICE, "a directory is none: %s", st.message);
+	device_facts_free(&device);
+	close(fd);
+	put_text("/sys/class/block/sdx/size", "36028797018963967\n");
+	ret = device_probe(&device, "/dev/sdx", root, &st);
+	ok(!ret && device.size == 36028797018963967ULL * 512, "the largest size is %" PRIu64,
+	   device.size);
+	device_facts_free(&device);
+}
+
+static void test_findings(void)
+{
+	static struct facts facts;
+	struct findings_input in = {.facts = &facts, .described = true};
+	struct findings findings = {0};
+
+	memset(&facts, 0, sizeof(facts));
+	facts.kernel.af_alg.restrict_level = -1;
+	facts.cpu.known = true;
+	facts.cpu.advertised = facts.cpu.usable = 1ULL << CPU_AES;
+	facts.kernel.listed = facts.kernel.dm.available = true;
+	ok(!findings_make(&findings, &in) && findings.n == 0,
+	   "nothing known to be wrong: %zu findings", findings.n);
+	findings_free(&findings);
+	in.described = false;
+	facts.cpu.listed = 1ULL << CPU_SSE2;
+	findings_make(&findings, &in);
+	ok(findings.n && !strcmp(findings.list[0].id, "aes-disabled-by-os") &&
+		   findings.list[0].severity == FINDING_WARNING,
+	   "AES that the kernel does not list: %s", findings.n ? findings.list[0].id : "");
+	findings_free(&findings);
+	findings_free(NULL);
+}
+
+static void test_unescape(void)
+{
+	char text[] = "/my\\040disk\\134x\\9\\04";
+
+	sysfile_unescape(text, text);
+	ok(!strcmp(text, "/my disk\\x\\9\\04"), "octal escapes: %s", text);
+}
+
+int main(void)
+{
+	char command[64];
+
+	if (!mkdtemp(root)) {
+		tap_skip("no temporary directory: %s", strerror(errno));
+		return tap_done();
+	}
+	test_cpuinfo();
+	test_long_line();
+	test_disable();
+	test_crypto();
+	test_aes_kind();
+	test_dm_versions();
+	test_limits();
+	test_device();
+	test_findings();
+	test_unescape();
+	snprintf(command, sizeof(command), "rm -rf '%s'", root);
+	return system(command) ? 1 : tap_done();
+}
