@@ -7,6 +7,7 @@
 
 #include "cmd.h"
 #include "cmd_bench.h"
+#include "report/json_facts.h"
 #include "report/json_measure.h"
 #include "report/progress.h"
 #include "report/save.h"
@@ -43,7 +44,9 @@ static struct json_object *document(const struct measurement *m, const struct fa
 	struct json_object *doc = json_document("bench");
 
 	json_put_measurement(doc, m);
-	(void)facts;
+	json_put(doc, "cpu", report_cpu_json(&facts->cpu));
+	json_put(doc, "kernel", report_kernel_json(&facts->kernel));
+	json_put(doc, "memory", report_memory_json(&facts->memory));
 	return doc;
 }
 

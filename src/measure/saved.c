@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "measure/saved_facts.h"
 #include "measure/saved_json.h"
 
 #define SAVED_MAX   (64U << 20)
@@ -78,12 +79,11 @@ static int parse(struct json_object **doc, const char *text, size_t len, const c
 	if (!tokener)
 		return status_nomem(st);
 	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
-	*doc = json_tokener_parse_ex(tokener, text, (int)len);
+	/* With the NUL: a number or word at the very end is else thought to go on. */
+	*doc = json_tokener_parse_ex(tokener, text, (int)len + 1);
 	error = json_tokener_get_error(tokener);
 	end = json_tokener_get_parse_end(tokener);
 	json_tokener_free(tokener);
-	if (error == json_tokener_continue)
-		return status_set(st, ST_USAGE, EINVAL, "%s: the JSON ends too early.", name);
 	if (error != json_tokener_success)
 		return status_set(st, ST_USAGE, EINVAL, "%s is not JSON: %s at byte %zu.", name,
 				  json_tokener_error_desc(error), end);
@@ -186,8 +186,7 @@ static int read_error(const struct saved_place *error, struct measure_result *r)
 	ret = saved_string(error, "code", true, r->error_code, sizeof(r->error_code));
 	if (!ret && !*r->error_code)
 		ret = saved_wrong(error, "code", "an errno's name or a word");
-	return ret ? ret
-		   : saved_string(error, "reason", false, r->error_reason, sizeof(r->error_reason));
+	return ret ? ret : saved_text(error, "reason", r->error_reason, sizeof(r->error_reason));
 }
 
 static int read_result(const struct saved_place *at, struct measure_result *r)
@@ -338,8 +337,7 @@ static int read_conditions(struct measurement *m, const struct saved_place *doc)
 		if (!ret)
 			ret = saved_string(&element, "id", true, c->id, sizeof(c->id));
 		if (!ret)
-			ret = saved_string(&element, "message", false, c->message,
-					   sizeof(c->message));
+			ret = saved_text(&element, "message", c->message, sizeof(c->message));
 	}
 	return ret;
 }
@@ -358,8 +356,8 @@ static int read_document(struct measurement *m, struct facts *facts, bool *has_f
 		ret = read_conditions(m, doc);
 	if (!ret)
 		ret = saved_real(doc, "seconds", false, &m->seconds);
-	(void)facts;
-	(void)has_facts;
+	if (!ret)
+		ret = saved_facts(facts, has_facts, doc);
 	return ret;
 }
 

@@ -122,6 +122,18 @@ int saved_string(const struct saved_place *at, const char *key, bool required, c
 	return 0;
 }
 
+int saved_text(const struct saved_place *at, const char *key, char *buf, size_t size)
+{
+	struct json_object *found;
+
+	if (find(at, key, false, "", &found) <= 0)
+		return 0;
+	if (!json_object_is_type(found, json_type_string))
+		return saved_wrong(at, key, "a string");
+	snprintf(buf, size, "%s", json_object_get_string(found));
+	return 0;
+}
+
 int saved_member(const struct saved_place *at, const char *key, enum json_type type, bool required,
 		 struct saved_place *member)
 {

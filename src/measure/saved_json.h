@@ -34,6 +34,8 @@ int saved_bool(const struct saved_place *at, const char *key, bool *value);
 /* A string without NULs that fits into buf with its own. */
 int saved_string(const struct saved_place *at, const char *key, bool required, char *buf,
 		 size_t size);
+/* A sentence or a name for people: cut where it does not fit. */
+int saved_text(const struct saved_place *at, const char *key, char *buf, size_t size);
 /* The member of that key, of a type; obj NULL when it is absent or null and not required. */
 int saved_member(const struct saved_place *at, const char *key, enum json_type type, bool required,
 		 struct saved_place *member);
