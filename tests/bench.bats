@@ -1,0 +1,184 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# bench: which cells, which keys, which words; never how fast.
+load lib/common
+
+setup() {
+	T=$BATS_TEST_TMPDIR/t COPY=
+	mkdir -p "$T"
+}
+
+teardown() {
+	[ -z "$COPY" ] || rm -r "$COPY"
+}
+
+# The program in $COPY, where every user can run it: neither bats' directory nor the build's need be readable.
+readable_copy() {
+	COPY=$(mktemp -d "${TMPDIR:-/tmp}/dmct-bench-XXXXXX")
+	cp "$DMCT" "$COPY/dmct"
+	chmod 755 "$COPY" "$COPY/dmct"
+}
+
+# bench ARGS...: as JSON, valid, briefly.
+bench() {
+	expect 0 "$DMCT" bench --json --time 0.2 "$@"
+	valid bench
+}
+
+@test "default: every spec, sector size, direction and engine; successes checked, failures with a reason" {
+	expect 0 "$DMCT" bench --json --time 0.4
+	valid bench
+	is "$(json .schema)" dmcrypt-tune.bench.v1
+	is "$(json '.results | length')" 104
+	is "$(json '[.results[] | select(.engine == "cpu") | .spec] | unique | length')" 16
+	is "$(json '[.results[] | select(.engine == "afalg") | .spec] | unique | length')" 20
+	is "$(json '[.results[] | [.spec, .engine, .direction]] | unique | length')" 104
+	is "$(json '[.results[] | select(.spec | startswith("xchacha12")) | .engine] | unique | join(" ")')" afalg
+	is "$(json '[.results[] | select(.error == null and .checked != true)] | length')" 0
+	is "$(json '[.results[] | select(.error == null and (.low > .median or .median > .high))] | length')" 0
+	is "$(json '[.results[] | select(.error != null and (.error.reason | length) == 0)] | length')" 0
+	is "$(json '[.results[] | select(.engine == "cpu" and .error != null)] | length')" 0
+	is "$(json '[.results[] | select(.engine == "cpu") | .size] | unique | join(" ")')" 65536
+	is "$(json '[.results[] | select(.engine == "afalg") | "\(.size)"] - ["512", "1024", "2048", "4096"] | length')" 0
+}
+
+@test "AF_ALG where it cannot be had: status 7, a reason, and still the document" {
+	run --separate-stderr "$DMCT" bench --json --time 0.2 --engine afalg aes-xts-plain64/512@4096
+	valid bench
+	[ "$(json '.kernel.af_alg.available')" = false ] || skip "this kernel has AF_ALG"
+	is "$status" 7
+	says 'nothing could be measured'
+	is "$(json '[.results[].error.reason] | unique | length')" 1
+	is "$(json '.results[0].error.code | test("^E")')" true
+	is "$(json '[.results[] | has("median")] | any')" false
+}
+
+@test "specs, sector sizes, sizes and threads are what was asked for, once each" {
+	bench --engine cpu --threads 1,2,1 --size 4096,65536 --sector-size 4096,512 aes-xts-plain64/256 aes-xts-plain64/256@4096
+	is "$(json '[.results[].spec] | unique | join(" ")')" "aes-xts-plain64/256@4096 aes-xts-plain64/256@512"
+	is "$(json '[.results[] | [.spec, .direction, .size, .threads]] | (unique | length), length' | tr '\n' ' ')" "16 16 "
+	bench --engine cpu --size 1024 aes-xts-plain64
+	is "$(json '[.results[].spec] | unique | join(" ")')" "aes-xts-plain64/512@1024 aes-xts-plain64/512@512"
+}
+
+@test "--cpu-disable aes leaves the portable tier, no roofline, and says so" {
+	bench --engine cpu --cpu-disable aes aes-xts-plain64/512@4096
+	is "$(json '[.results[].tier] | unique | join(" ")')" portable
+	is "$(json '.roofline | length')" 0
+	is "$(json '[.results[].roofline_share] | unique | join(" ")')" ""
+	if [ "$(json '.cpu.disabled | length')" -gt 0 ]; then
+		is "$(json '[.conditions[] | select(.id == "cpu-disable")] | length')" 1
+	fi
+}
+
+@test "--tier all, and every tier by name" {
+	bench --engine cpu --tier all aes-cbc-essiv:sha256/256@512
+	usable=$(json '[.cpu.tiers[] | select(.usable) | .name] | sort | join(" ")')
+	unusable=$(json '[.cpu.tiers[] | select(.usable | not) | .name] | first // ""')
+	is "$(json '[.results[].tier] | unique | join(" ")')" "$usable"
+	for tier in $usable; do
+		bench --engine cpu --tier "$tier" aes-xts-plain64/256@512
+		is "$(json '[.results[].tier] | unique | join(" ")')" "$tier"
+	done
+	[ -n "$unusable" ] || return 0
+	expect 7 "$DMCT" bench --tier "$unusable"
+	says "$unusable"
+}
+
+@test "--shape both: encryption in CBC has two shapes, nothing else has" {
+	bench --engine cpu --shape both aes-cbc-essiv:sha256/128@512 aes-xts-plain64/256@512
+	is "$(json '[.results[] | [.spec, .direction, .shape] | join(" ")] | sort | join(",")')" \
+		"aes-cbc-essiv:sha256/128@512 decrypt serial,aes-cbc-essiv:sha256/128@512 encrypt multi,aes-cbc-essiv:sha256/128@512 encrypt serial,aes-xts-plain64/256@512 decrypt serial,aes-xts-plain64/256@512 encrypt serial"
+}
+
+@test "a spec that no requested engine has is a failed cell, not a missing one" {
+	expect 7 "$DMCT" bench --json --time 0.2 --engine cpu xchacha12,aes-adiantum-plain64/256@512
+	is "$(json '[.results[].error.code] | unique | join(" ")')" EOPNOTSUPP
+}
+
+@test "numbers have a dot in every locale" {
+	LC_ALL=de_DE.UTF-8 bench --engine cpu aes-xts-plain64/512@4096
+	[[ $output != *[0-9],[0-9]* ]]
+	LC_ALL=de_DE.UTF-8 expect 0 "$DMCT" bench --time 0.2 --engine cpu aes-xts-plain64/512@4096
+	[[ $output != *[0-9],[0-9]* ]]
+}
+
+@test "the table for a person: the same cells, failures grouped by reason" {
+	expect 0 "$DMCT" bench --time 0.3
+	[ "$(grep -c '^aes-.* cpu ' <<<"$output")" -eq 16 ]
+	[ "$(grep -c 'aes-xts-plain64/512@4096 .* cpu ' <<<"$output")" -eq 1 ]
+	[[ $output != *$'\e'* ]]
+	[ -z "$stderr" ]
+	if [[ $output == *"Not measured"* ]]; then
+		[ "$(grep -c '^  afalg: ' <<<"$output")" -le 5 ]
+	fi
+}
+
+@test "--save writes the document that --json prints, all or nothing" {
+	expect 0 "$DMCT" bench --json --time 0.2 --engine cpu --save "$T/r.json" aes-xts-plain64/512@4096
+	diff <(jq -S . <<<"$output") <(jq -S . "$T/r.json")
+	chmod 640 "$T/r.json"
+	ln -s r.json "$T/link"
+	expect 0 "$DMCT" bench --json --time 0.2 --engine cpu --save "$T/link" aes-xts-plain64/256@512
+	[ -L "$T/link" ]
+	is "$(stat -c %a "$T/r.json")" 640
+	is "$(jq -r '.results[0].spec' "$T/r.json")" aes-xts-plain64/256@512
+	[ "$(find "$T" -type f | wc -l)" -eq 1 ]
+	mkfifo "$T/fifo"
+	for target in "$T/fifo" "$T" /dev/null "$T/none/r.json" ""; do
+		expect 1 "$DMCT" bench --time 0.2 --engine cpu --save "$target"
+		[ "$(wc -l <<<"$stderr")" -eq 1 ]
+	done
+}
+
+@test "bad values are refused with a sentence, before anything is measured" {
+	local bad
+	for bad in "--engine gpu" "--engine cpu,,openssl" "--engine dm" "--tier fast" "--tier all --engine openssl" \
+		"--sector-size 4000" "--sector-size 0" "--sector-size 8192" "--sector-size 512," "--size 0" "--size 1000" \
+		"--size 99999999999" "--size 18446744073709551616" "--size 1024 --sector-size 4096" "--size 512 --engine afalg" \
+		"--threads 0" "--threads 1025" "--threads -1" "--threads many" "--time 0" "--time -1" "--time nan" \
+		"--time 1,5" "--buffer 0" "--buffer 999999999999" "--shape round" "rot13" "aes-ecb" "aes-xts-plain/512" \
+		"aes-xts-plain64/511" "aes-xts-plain64/512@4096 --sector-size 512"; do
+		# shellcheck disable=SC2086 # split on purpose
+		expect 1 timeout 5 "$DMCT" bench $bad
+		[ "$(wc -l <<<"$stderr")" -eq 1 ] || { echo "$bad: $stderr"; return 1; }
+		[ -z "$output" ]
+	done
+}
+
+@test "nothing is measured under --sysroot" {
+	expect 1 "$DMCT" --sysroot / bench
+	says sysroot
+}
+
+@test "SIGINT and SIGTERM end it at once, with their status and an error document" {
+	expect 130 timeout --preserve-status -s INT 0.4 "$DMCT" bench --json --time 30 --engine cpu
+	valid error
+	is "$(json .error.code)" 130
+	expect 143 timeout --preserve-status -s TERM 0.4 "$DMCT" bench --time 30 --threads 1,2 --save "$T/never.json"
+	[ -z "$output" ]
+	[ -z "$(ls -A "$T")" ]
+}
+
+@test "the time is kept" {
+	expect 0 "$DMCT" bench --json --time 1 --engine cpu
+	is "$(json '.seconds < 2')" true
+}
+
+@test "few files and tasks: what cannot be started is a failed cell" {
+	readable_copy
+	# The limit on tasks counts all of a user's, and not root's: a user that nobody is.
+	[ "$(id -u)" -eq 0 ] || skip "only root can become a user without other tasks"
+	run --separate-stderr setpriv --reuid=$((1000000 + $$)) --regid=65534 --clear-groups -- \
+		bash -c "ulimit -u 3; exec '$COPY/dmct' bench --json --time 0.2 --engine cpu --threads 1,64 aes-xts-plain64/512@4096"
+	is "$status" 0
+	is "$(json '[.results[] | select(.threads == 1 and .checked)] | length')" 2
+	is "$(json '[.results[] | select(.threads == 64) | .error.code] | unique | join(" ")')" EAGAIN
+}
+
+@test "an ordinary user gets the same" {
+	readable_copy
+	expect 0 as_user "$COPY/dmct" bench --json --time 0.2 --engine cpu,openssl aes-xts-plain64/512@4096
+	valid bench
+	is "$(json '[.results[] | select(.engine == "cpu" and .checked)] | length')" 2
+}
