@@ -43,8 +43,23 @@ struct pool {
 	pool_fn lead, fn;
 	void *arg;
 	bool quit, stuck;
+	unsigned left; /* threads of a stuck pool that have not ended: the last one frees it */
 	atomic_uint arrived;
 };
+
+static void free_pool(struct pool *pool)
+{
+	for (unsigned i = 0; pool->workers && i < pool_threads(pool); i++) {
+		if (pool->workers[i].buffer.data)
+			pthread_cond_destroy(&pool->workers[i].wake);
+		free(pool->workers[i].buffer.data);
+	}
+	pthread_cond_destroy(&pool->done);
+	pthread_mutex_destroy(&pool->lock);
+	free(pool->workers);
+	free(pool->ids);
+	free(pool);
+}
 
 /* Waits until all workers of the job are awake, so that their times overlap. Yields after a while:
  * there may be more threads than CPUs. */
@@ -62,6 +77,7 @@ static void *work(void *arg)
 {
 	struct worker *w = arg;
 	struct pool *pool = w->pool;
+	bool last;
 
 	backend_buffer_fill(&w->buffer);
 	pthread_mutex_lock(&pool->lock);
@@ -86,7 +102,10 @@ static void *work(void *arg)
 		if (!--pool->pending)
 			pthread_cond_signal(&pool->done);
 	}
+	last = pool->stuck && !--pool->left;
 	pthread_mutex_unlock(&pool->lock);
+	if (last)
+		free_pool(pool);
 	return NULL;
 }
 
@@ -132,15 +151,6 @@ static int start_worker(struct pool *pool, unsigned i, size_t buffer)
 	free(w->buffer.data);
 	w->buffer.data = NULL;
 	return ret;
-}
-
-static void free_pool(struct pool *pool)
-{
-	pthread_cond_destroy(&pool->done);
-	pthread_mutex_destroy(&pool->lock);
-	free(pool->workers);
-	free(pool->ids);
-	free(pool);
 }
 
 static int start_workers(struct pool *pool, unsigned threads, size_t buffer)
@@ -282,23 +292,23 @@ int pool_run(struct pool *pool, unsigned n, pool_fn lead, pool_fn fn, void *arg,
 
 void pool_free(struct pool *pool)
 {
+	bool stuck;
+
 	if (!pool)
 		return;
 	pthread_mutex_lock(&pool->lock);
 	pool->quit = true;
-	for (unsigned i = 0; i < pool->threads; i++)
+	pool->left = pool->threads;
+	stuck = pool->stuck;
+	for (unsigned i = 0; i < pool->threads; i++) {
 		pthread_cond_signal(&pool->workers[i].wake);
-	pthread_mutex_unlock(&pool->lock);
-	if (pool->stuck) {
-		for (unsigned i = 0; i < pool->threads; i++)
+		if (stuck)
 			pthread_detach(pool->ids[i]);
-		return;
 	}
+	pthread_mutex_unlock(&pool->lock);
+	if (stuck)
+		return;
 	for (unsigned i = 0; i < pool->threads; i++)
 		pthread_join(pool->ids[i], NULL);
-	for (unsigned i = 0; i < pool_threads(pool); i++) {
-		pthread_cond_destroy(&pool->workers[i].wake);
-		free(pool->workers[i].buffer.data);
-	}
 	free_pool(pool);
 }
