@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <libsmartcols.h>
-
+#include "report/paragraph.h"
 #include "util/json.h"
 #include "util/units.h"
 
@@ -254,31 +253,30 @@ static void print_command_line(FILE *out, const struct plan *plan, const char *d
 	argv_free(&argv);
 }
 
+/* Those that share a reason share a line. */
 static void print_rejected(FILE *out, const struct plan *plan)
 {
-	struct libscols_table *table = scols_new_table();
-	char spec[SPEC_TEXT_MAX], speed[UNITS_MAX];
-	struct libscols_line *line;
+	const struct plan_rejected *r = plan->rejected;
+	char spec[SPEC_TEXT_MAX], *specs;
+	size_t size, first;
+	FILE *list;
 
-	if (!table || !scols_table_new_column(table, "NOT CHOSEN", 0, 0) ||
-	    !scols_table_new_column(table, "EXPECTED", 0, SCOLS_FL_RIGHT) ||
-	    !scols_table_new_column(table, "BECAUSE", 0, SCOLS_FL_WRAP))
-		goto out;
-	scols_table_set_stream(table, out);
 	for (size_t i = 0; i < plan->n_rejected; i++) {
-		line = scols_table_new_line(table, NULL);
-		if (!line)
-			goto out;
-		scols_line_set_data(line, 0, spec_print(&plan->rejected[i].spec, spec));
-		scols_line_set_data(line, 1,
-				    plan->rejected[i].speed > 0
-					    ? units_speed(plan->rejected[i].speed, speed)
-					    : "-");
-		scols_line_set_data(line, 2, plan->rejected[i].reason);
+		for (first = 0; strcmp(r[first].reason, r[i].reason); first++)
+			;
+		if (first < i)
+			continue;
+		list = open_memstream(&specs, &size);
+		if (!list)
+			return;
+		for (size_t j = i; j < plan->n_rejected; j++)
+			if (!strcmp(r[j].reason, r[i].reason))
+				fprintf(list, "%s%s", j > i ? ", " : "",
+					spec_print(&r[j].spec, spec));
+		if (!fclose(list))
+			report_paragraph(out, 4, "  -", "%s: %s.", specs, r[i].reason);
+		free(specs);
 	}
-	scols_print_table(table);
-out:
-	scols_unref_table(table);
 }
 
 static void print_pbkdf(FILE *out, const struct plan_pbkdf *p)
@@ -311,8 +309,8 @@ void cmd_plan_text(FILE *out, const struct plan *plan, const struct plan_source 
 	print_pbkdf(out, &plan->pbkdf);
 	fprintf(out, "\nWhy:\n");
 	for (size_t i = 0; i < plan->n_reasons; i++)
-		fprintf(out, "  - %s\n", plan->reasons[i]);
-	fputc('\n', out);
+		report_paragraph(out, 4, "  -", "%s", plan->reasons[i]);
+	fprintf(out, "\nNot chosen:\n");
 	print_rejected(out, plan);
 	fprintf(out, "\nThe same by hand:\n");
 	print_command_line(out, plan, device, label);

@@ -8,6 +8,11 @@ man_page() {
 	cat "$DMCT_SRC/man/dmcrypt-tune.8"
 }
 
+# The long options that the man page documents, a line each. Other programs' options stand in examples, not behind Fl.
+man_options() {
+	man_page | grep -E '^\.(It )?Fl ' | grep -oE ' -[a-z][a-z-]+' | sed 's/^ -/--/' | sort -u
+}
+
 # The long options of a help text, a line each.
 help_options() {
 	"$DMCT" help "$@" | sed -nE 's/^  (-., |    )(--[a-z-]+).*/\2/p' | sort -u
@@ -23,7 +28,7 @@ commands() {
 		man_page | grep -q "^\\.Cm $c\$" || { echo "man page: no command $c"; false; }
 		[ "$c" = help ] && continue
 		for o in $(help_options "$c"); do
-			man_page | grep -Eq "Fl ${o#-}( |\$)" || { echo "man page: no option $o of $c"; false; }
+			man_options | grep -qx -- "$o" || { echo "man page: no option $o of $c"; false; }
 		done
 	done
 }
@@ -32,8 +37,7 @@ commands() {
 	for c in $(commands | grep -v help); do
 		help_options "$c"
 	done | sort -u >"$BATS_TEST_TMPDIR/help"
-	# Other programs' options stand in examples, not behind Fl.
-	man_page | grep -oE 'Fl -[a-z-]+' | sed 's/Fl -/--/' | sort -u >"$BATS_TEST_TMPDIR/man"
+	man_options >"$BATS_TEST_TMPDIR/man"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/man")" -ge 30 ]
 	diff "$BATS_TEST_TMPDIR/help" "$BATS_TEST_TMPDIR/man"
 }
@@ -66,9 +70,10 @@ commands() {
 		dmcrypt-tune() { "$DMCT" "$@"; }
 		export DMCT=$1
 		source "$2/completion/dmcrypt-tune"
-		COMP_WORDS=(dmcrypt-tune rec) COMP_CWORD=1 _dmcrypt_tune; echo "${COMPREPLY[*]}"
-		COMP_WORDS=(dmcrypt-tune format --over) COMP_CWORD=2 _dmcrypt_tune; echo "${COMPREPLY[*]}"
-		COMP_WORDS=(dmcrypt-tune recommend --policy st) COMP_CWORD=3 _dmcrypt_tune; echo "${COMPREPLY[*]}"
+		offers() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _dmcrypt_tune; echo "${COMPREPLY[*]}"; }
+		offers dmcrypt-tune rec
+		offers dmcrypt-tune format --over
+		offers dmcrypt-tune recommend --policy st
 	' bash "$DMCT" "$DMCT_SRC"
 	is "${lines[0]}" recommend
 	is "${lines[1]}" --overwrite

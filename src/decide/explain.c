@@ -95,7 +95,7 @@ static void explain_sector(struct plan *plan, const struct decide_input *input,
 		plan,
 		"Sector size %u: the largest that %s%s; fewer, larger sectors cost fewer requests, tweaks and IVs.",
 		w->spec.sector, d ? "the data area's place and length allow" : "dm-crypt has",
-		plan->basis == PLAN_BASIS_FACTS ? "" : " and that is not slower");
+		plan->basis == PLAN_BASIS_FACTS ? "" : " and that does not cost speed");
 	if (d && d->kind != DEVICE_FILE && d->physical_block &&
 	    w->spec.sector > d->physical_block && !w->spec.kind->wide_block)
 		plan_reason(
@@ -149,7 +149,7 @@ static void reject_measured(struct plan *plan, const struct decide_input *input,
 	else
 		snprintf(
 			reason, sizeof(reason),
-			"weaker (%s, %u bits), and with %s %.2f times as fast, where policy %s asks for more than %.2f",
+			"weaker (%s, %u bits): %s expected is %.2f times as fast, where policy %s asks for clearly more than %.2f times",
 			spec_class_name(spec_class(&c->spec)), spec_strength(&c->spec), speed,
 			ratio, input->policy->name, c->factor / w->factor);
 	reject(plan, &c->spec, c->speed.order_only ? 0 : c->speed.mixed, reason);
@@ -202,9 +202,9 @@ static void reject_sectors(struct plan *plan, const struct decide_input *input,
 			snprintf(reason, sizeof(reason), "another sector size was asked for");
 		else if (!(speed.mixed > 0) || w->speed.order_only)
 			snprintf(reason, sizeof(reason), "smaller sectors cost more requests");
-		else if (speed_tie(&speed, &w->speed))
+		else if (speed_tie(&speed, &w->speed) || speed.mixed >= w->speed.mixed)
 			snprintf(reason, sizeof(reason),
-				 "%s expected, no difference that the spread allows to see",
+				 "%s expected, no difference that speaks for it",
 				 units_speed(speed.mixed, speed_text));
 		else
 			snprintf(reason, sizeof(reason), "%s expected, %.0f %% slower",

@@ -111,10 +111,10 @@ static void test_classes(void)
 	add(&s, MEASURE_DM, "xchacha12,aes-adiantum-plain64/256@4096", 600);
 	chooses(&s, "aes-xts-plain64/512@4096",
 		"AES instructions: ten rounds against fourteen do not buy half the strength");
-	s.results[2].median = s.results[3].median = 1600e6;
-	s.results[2].low = s.results[3].low = 1590e6;
-	s.results[2].high = s.results[3].high = 1610e6;
-	chooses(&s, "aes-xts-plain64/256@4096", "balanced takes AES-128 at 1.6 times the speed");
+	s.results[2].median = s.results[3].median = 1700e6;
+	s.results[2].low = s.results[3].low = 1690e6;
+	s.results[2].high = s.results[3].high = 1710e6;
+	chooses(&s, "aes-xts-plain64/256@4096", "balanced takes AES-128 at 1.7 times the speed");
 	s.input.policy = policy_find("strict");
 	chooses(&s, "aes-xts-plain64/512@4096", "strict does not");
 
@@ -159,6 +159,15 @@ static void test_noise(void)
 		"a larger sector that is not measurably faster is not taken on dm's word");
 	add(&s, MEASURE_DM, "aes-xts-plain64/512@4096", 130);
 	chooses(&s, "aes-xts-plain64/512@4096", "one that is, is");
+
+	scene_init(&s);
+	add(&s, MEASURE_CPU, "aes-xts-plain64/512@512", 289);
+	add(&s, MEASURE_CPU, "aes-xts-plain64/512@4096", 265);
+	chooses(&s, "aes-xts-plain64/512@4096",
+		"without the kernel's cost per sector, 8 % do not speak for small ones");
+	add(&s, MEASURE_CPU, "aes-xts-plain64/512@2048", 280);
+	s.results[2].median = s.results[3].median = s.results[2].high = s.results[3].high = 100e6;
+	chooses(&s, "aes-xts-plain64/512@2048", "a third of the speed does");
 }
 
 static void test_what_counts(void)
@@ -405,7 +414,7 @@ static void test_properties(void)
 			regret += spec_class(&s.results[i].spec) == spec_class(&a.spec) &&
 				  spec_strength(&s.results[i].spec) == spec_strength(&a.spec) &&
 				  (!s.input.policy->fips || s.results[i].spec.kind->fips) &&
-				  s.results[i].median > a.speed * 1.06;
+				  s.results[i].median > a.speed * 1.08;
 			if (!spec_equal(&s.results[i].spec, &a.spec))
 				continue;
 			s.results[i].median *= 1.3;
