@@ -173,12 +173,15 @@ static int add_engine(const struct builder *b, enum measure_engine engine, const
 	return ret;
 }
 
+/* Of an engine that this program was built without, what it would have. */
 static bool implements(enum measure_engine engine, const struct spec *spec)
 {
 	const char *reason;
 	const struct backend *backend = backend_find(engine, &reason);
 
-	return !backend || backend->implements(spec);
+	if (backend)
+		return backend->implements(spec);
+	return engine == MEASURE_OPENSSL ? engine_supports(spec) : true;
 }
 
 /* An engine that lacks the spec is left out while another has it: that AES is all that the CPU
