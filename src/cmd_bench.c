@@ -27,7 +27,7 @@ static const struct opt table[] = {
 	 "Bytes a request of cpu and openssl (default 65536);\nafalg's is one sector."},
 	{"threads", 0, OPT_STRING, "LIST", BENCH(threads), 0, 0,
 	 "Numbers of threads, or all (default 1)."},
-	{"time", 0, OPT_REAL, "SECONDS", BENCH(seconds), 0, 86400,
+	{"time", 0, OPT_REAL, "SECONDS", BENCH(seconds), 0, 3600,
 	 "Measure for this long in all (default 8)."},
 	{"buffer", 0, OPT_UINT, "BYTES", BENCH(buffer), 4096, 1ULL << 40,
 	 "Memory that each thread walks (default 1048576)."},

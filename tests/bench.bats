@@ -146,6 +146,17 @@ bench() {
 	done
 }
 
+@test "on a terminal: a line of progress, wiped at the end; none of it under --quiet" {
+	need script "package bsdutils or util-linux"
+	run script -qefc "'$DMCT' bench --time 1.3 --engine cpu aes-xts-plain64/512@4096" /dev/null
+	is "$status" 0
+	[[ $output == *"%  measuring"* ]]
+	[[ $output == *$'\r\e[K'* ]]
+	run script -qefc "'$DMCT' bench -q --time 1.3 --engine cpu aes-xts-plain64/512@4096" /dev/null
+	is "$status" 0
+	[[ $output != *measuring* ]]
+}
+
 @test "nothing is measured under --sysroot" {
 	expect 1 "$DMCT" --sysroot / bench
 	says sysroot

@@ -37,21 +37,28 @@ struct measure_result {
 	double median, low, high; /* low and high: the quartiles of the slices */
 	double roofline_share; /* of the CPU's AES rounds at that key size and thread count; 0 when
 				  there is no roofline */
-	bool checked;          /* the output was compared with the portable tier's and agreed */
+	/*
+	 * The output was compared before and after the timing, and agreed: for specs that the
+	 * engine has, byte for byte with the portable tier's; for others (Adiantum, Serpent …), of
+	 * which there is no second implementation here, decryption undid encryption, no block was
+	 * left as it was, and the sector number mattered.
+	 */
+	bool checked;
 
-	char error_code[24]; /* else an errno's name ("ENOENT"), "mismatch", "timeout" or "no-time"
-			      */
+	char error_code[24]; /* else an errno's name ("ENOENT"), "mismatch" or "timeout" */
 	char error_reason[200];
 };
 
 struct measure_roofline {
 	unsigned bits, threads;
-	double aes128, aes256; /* bytes per second */
+	double aes128, aes256; /* bytes per second; 0: could not be measured */
 };
 
 /* Something about the run that makes its numbers mean less. */
 struct measure_condition {
-	char id[32]; /* "noisy", "quota", "one-cpu", "throttled", … */
+	/* "one-cpu", "cpu-quota", "oversubscribed", "cpu-disable", "steal", "busy", "throttled",
+	 * "budget", "noisy" */
+	char id[32];
 	char message[200];
 };
 
@@ -92,8 +99,10 @@ struct measure_request {
 
 /*
  * Measures; measurement_free() releases *m, also after a failure. Cells that cannot be measured
- * carry their reason and are no error. Returns 0, -ENOMEM, -EINTR with *st (ST_SIGNAL + N) when a
- * signal asked to stop, or another -errno.
+ * carry their reason and are no error. An engine that does not have a spec is left out where
+ * another of the requested ones has it. Cells whose size the sector does not divide are left out.
+ * Returns 0, -ENOMEM, -EINTR with *st (ST_SIGNAL + N) when a signal asked to stop, or another
+ * -errno.
  */
 int measure_run(struct measurement *m, const struct measure_request *request,
 		const struct facts *facts, struct status *st);

@@ -99,13 +99,14 @@ int roofs_fill(struct measurement *m, const struct roofs *roofs, struct sampler_
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct roof *roof = &roofs->list[i];
-		struct measure_roofline *roofline = row(m, roof);
+		struct measure_roofline *roofline;
 		struct stats stats;
 
-		if (!roofline)
-			return -ENOMEM;
 		if (!items[i].n)
 			continue;
+		roofline = row(m, roof);
+		if (!roofline)
+			return -ENOMEM;
 		stats_of(&stats, items[i].samples, items[i].n);
 		*(roof->key_bits == 128 ? &roofline->aes128 : &roofline->aes256) = stats.median;
 	}

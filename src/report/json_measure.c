@@ -15,8 +15,8 @@ static struct json_object *roofline_object(const struct measure_roofline *r)
 
 	json_put_u64(obj, "bits", r->bits);
 	json_put_u64(obj, "threads", r->threads);
-	put_speed(obj, "bytes_per_second_aes128", r->aes128);
-	put_speed(obj, "bytes_per_second_aes256", r->aes256);
+	json_put_u64_or_null(obj, "bytes_per_second_aes128", (uint64_t)(r->aes128 + 0.5));
+	json_put_u64_or_null(obj, "bytes_per_second_aes256", (uint64_t)(r->aes256 + 0.5));
 	return obj;
 }
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,12 +101,31 @@ static int write_file(int fd, const char *text, mode_t mode)
 	return ret;
 }
 
-int save_document(struct json_object *doc, const char *path, struct status *st)
+static int replace(const struct target *target, const char *text)
 {
 	char temporary[PATH_MAX + 32];
-	struct target target;
-	const char *text;
 	int fd, ret;
+
+	snprintf(temporary, sizeof(temporary), "%s/.dmcrypt-tune-XXXXXX", target->dir);
+	fd = mkostemp(temporary, O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	ret = write_file(fd, text, target->mode);
+	if (close(fd) && !ret)
+		ret = -errno;
+	if (!ret && rename(temporary, target->path))
+		ret = -errno;
+	if (ret)
+		unlink(temporary);
+	return ret;
+}
+
+int save_document(struct json_object *doc, const char *path, struct status *st)
+{
+	struct target target;
+	sigset_t all, before;
+	const char *text;
+	int ret;
 
 	text = doc ? json_object_to_json_string_ext(doc, JSON_C_TO_STRING_PRETTY |
 								 JSON_C_TO_STRING_SPACED |
@@ -116,18 +136,10 @@ int save_document(struct json_object *doc, const char *path, struct status *st)
 	ret = find_target(&target, path, st);
 	if (ret)
 		return ret;
-	snprintf(temporary, sizeof(temporary), "%s/.dmcrypt-tune-XXXXXX", target.dir);
-	fd = mkostemp(temporary, O_CLOEXEC);
-	if (fd < 0)
-		return cannot(st, path, errno);
-	ret = write_file(fd, text, target.mode);
-	if (close(fd) && !ret)
-		ret = -errno;
-	if (!ret && rename(temporary, target.path))
-		ret = -errno;
-	if (ret) {
-		unlink(temporary);
-		return cannot(st, path, -ret);
-	}
-	return 0;
+	/* A signal must not leave the new file behind. */
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &before);
+	ret = replace(&target, text);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return ret ? cannot(st, path, -ret) : 0;
 }
