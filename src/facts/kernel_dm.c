@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libdevmapper.h>
+#include <linux/dm-ioctl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -103,6 +105,25 @@ silent(int level, const char *file, int line, int dm_errno_or_class, const char 
 	(void)format;
 }
 
+static void refused(struct kernel_dm *dm, int err)
+{
+	if (err == EACCES || err == EPERM) {
+		dm->denied = true;
+		say(dm->reason,
+		    "device-mapper refuses this process: it needs CAP_SYS_ADMIN (root, not in a container)");
+	} else {
+		say(dm->reason, CONTROL ": %s", strerror(err));
+	}
+}
+
+/* The first call that libdevmapper makes; it does not tell afterwards why it failed. 0 or errno. */
+static int ask_interface(int fd)
+{
+	struct dm_ioctl call = {.version = {4, 0, 0}, .data_size = sizeof(call)};
+
+	return ioctl(fd, DM_VERSION, &call) ? errno : 0;
+}
+
 /*
  * Whether the control node is there and ours to use. libdevmapper would make a missing node, and
  * remove and remake one with another number: looking must do neither, so it is called only when all
@@ -111,7 +132,7 @@ silent(int level, const char *file, int line, int dm_errno_or_class, const char 
 static bool control_usable(struct kernel_dm *dm)
 {
 	struct stat info;
-	int fd, minor;
+	int fd, minor, err;
 
 	fd = open(CONTROL, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0 && (errno == ENOENT || errno == ENODEV || errno == ENXIO)) {
@@ -142,8 +163,11 @@ static bool control_usable(struct kernel_dm *dm)
 		say(dm->reason, CONTROL " is not the kernel's device-mapper");
 		return false;
 	}
+	err = ask_interface(fd);
 	close(fd);
-	return true;
+	if (err)
+		refused(dm, err);
+	return !err;
 }
 
 /* The versions of one target ("crypt"; this loads its module), or of all that are loaded. Returns 0
@@ -154,8 +178,8 @@ static int ask_version(int task, unsigned version[3])
 	struct dm_versions *v, *last;
 	int err = ENOENT;
 
-	if (!dmt)
-		return ENOMEM;
+	if (!dmt) /* no memory, or an interface that it does not know */
+		return EPROTO;
 	if (task == DM_DEVICE_GET_TARGET_VERSION && !dm_task_set_name(dmt, "crypt")) {
 		err = ENOMEM;
 	} else if (!dm_task_run(dmt)) {
@@ -190,9 +214,7 @@ static void ask(struct kernel_dm *dm)
 	dm_lib_release();
 	dm_log_with_errno_init(NULL);
 	if (err == EACCES || err == EPERM) {
-		dm->denied = true;
-		say(dm->reason, "device-mapper refuses this process: it needs CAP_SYS_ADMIN (root, "
-				"not in a container)");
+		refused(dm, err);
 	} else if (err) {
 		say(dm->reason,
 		    "no target \"crypt\" (%s): the module dm_crypt is not built, not "

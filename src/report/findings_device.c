@@ -84,6 +84,7 @@ static void find_alignment(struct findings *out, const struct device_facts *d)
 {
 	unsigned physical = d->physical_block ? d->physical_block : 512;
 	struct finding *f;
+	bool misaligned;
 
 	if (d->optimal_io && (d->optimal_io % physical || d->optimal_io % ENCRYPTION_SECTOR_MAX ||
 			      d->optimal_io > OPTIMAL_IO_SANE)) {
@@ -93,18 +94,24 @@ static void find_alignment(struct findings *out, const struct device_facts *d)
 				 d->optimal_io);
 		finding_fix(f, "Do not align to it: 1 MiB (cryptsetup --offset) suits any disk.");
 	}
-	if (d->alignment_offset) {
-		f = findings_add(out, "alignment-offset", FINDING_WARNING,
-				 "The device's physical blocks begin %" PRIu64 " bytes after its "
-				 "start: writes that are aligned to the start cross them.",
-				 d->alignment_offset);
-		finding_fix(f, "Start the data area at such an offset, or repartition.");
-	} else if (d->start % physical || d->start % ENCRYPTION_SECTOR_MAX) {
-		f = findings_add(out, "partition-misaligned", FINDING_WARNING,
-				 "The partition begins at byte %" PRIu64 ", inside of a block of "
-				 "4096 bytes: larger encryption sectors cross physical blocks.",
-				 d->start);
-		finding_fix(f, "Repartition with starts at multiples of 1 MiB.");
+	/* For a partition the kernel has counted its start in. */
+	misaligned = d->alignment_offset % physical != 0;
+	if (d->kind == DEVICE_PARTITION && (misaligned || d->start % ENCRYPTION_SECTOR_MAX)) {
+		f = findings_add(
+			out, "partition-misaligned", misaligned ? FINDING_WARNING : FINDING_INFO,
+			"The partition begins at byte %" PRIu64 ", %s.", d->start,
+			misaligned
+				? "inside of a physical block: writes that are aligned to its start cross blocks"
+				: "which is no multiple of 4096, though at the start of a physical block");
+		if (misaligned)
+			finding_fix(f, "Repartition with starts at multiples of 1 MiB.");
+	} else if (misaligned) {
+		f = findings_add(
+			out, "alignment-offset", FINDING_WARNING,
+			"The device's physical blocks begin %" PRIu64
+			" bytes after its start: writes that are aligned to the start cross them.",
+			d->alignment_offset);
+		finding_fix(f, "Start a partition or the data area at such an offset.");
 	}
 	if (d->kind != DEVICE_FILE && d->logical_block && d->logical_block < physical)
 		findings_add(out, "512e", FINDING_INFO,
