@@ -226,7 +226,7 @@ cipher() {
 		vaes-server|sda|disk 18000207937536 512/4096 null host-managed false|zoned 512e
 		vaes-server|sdb|disk 18000207937536 512/4096 null host-aware false|zoned 512e
 		vaes-server|sdc|disk 4000787030016 512/4096 null none false|alignment-offset 512e
-		vaes-server|sdc1|partition 2000000000000 512/4096 null none false|512e partition-misaligned
+		vaes-server|sdc1|partition 2000000000000 512/4096 null none false|partition-misaligned 512e
 		aesni-laptop|sda1|partition 1000000000000 512/4096 33553920 none false|optimal-io-absurd partition-misaligned 512e
 		vaes-server|md0|md 960059998208 512/512 null none false|device-in-use
 		vm-no-aes|vda|disk 21474837504 512/512 null none false|device-in-use size-not-4k no-aes no-dm-crypt
