@@ -16,7 +16,7 @@ struct kernel_driver {
 	char module[64];
 	char type[24]; /* skcipher, lskcipher, cipher, aead, shash, … */
 	int priority;
-	bool internal; /* only for other drivers to build on */
+	bool internal; /* only for other drivers to build on; in FIPS mode also: not approved */
 	bool async;
 	bool selftest_passed; /* or the kernel has no self-tests to speak of; unknown is not usable
 			       */
@@ -26,9 +26,10 @@ struct kernel_driver {
 /* What became of asking AF_ALG for an algorithm. */
 struct kernel_attempt {
 	char name[64]; /* "xts(aes)" */
-	bool tried;    /* false: AF_ALG is not to be had, or --sysroot: nothing is known */
+	bool tried;    /* false: AF_ALG is not to be had, or hides ciphers by sysctl, or --sysroot:
+			  nothing is known */
 	bool available;
-	int error; /* errno when !available and tried */
+	int error; /* errno, or 0 */
 	char reason[160];
 };
 

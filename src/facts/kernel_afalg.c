@@ -74,6 +74,8 @@ static void bind_reason(struct kernel_attempt *attempt, int restrict_level, bool
 
 	switch (attempt->error) {
 	case ENOENT:
+		/* Which of the two it is cannot be told, so nothing has been learned. */
+		attempt->tried = restrict_level < 1;
 		if (restrict_level >= 1)
 			why = "the kernel has no such cipher, or the sysctl "
 			      "crypto.af_alg_restrict hides it";

@@ -44,7 +44,10 @@ static void set_field(struct kernel_driver *d, const char *key, size_t key_len, 
 	else if (is(key, key_len, "priority"))
 		d->priority = (int)strtol(value, NULL, 10);
 	else if (is(key, key_len, "internal"))
-		d->internal = is(value, len, "yes");
+		d->internal |= is(value, len, "yes");
+	/* Only listed in FIPS mode, where "no" means: only as a part of an approved algorithm. */
+	else if (is(key, key_len, "fips"))
+		d->internal |= is(value, len, "no");
 	else if (is(key, key_len, "async"))
 		d->async = is(value, len, "yes");
 	else if (is(key, key_len, "selftest"))

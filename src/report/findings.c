@@ -184,30 +184,45 @@ static void find_cpu_share(struct findings *out, const struct cpu_facts *cpu)
 			     cpu->online);
 }
 
+/* What keeps AF_ALG from measuring XTS-AES, which any kernel with dm-crypt should have; "" when
+ * nothing does. */
+static const char *af_alg_obstacle(const struct kernel_facts *kernel)
+{
+	const struct kernel_attempt *xts = kernel_attempt_for(kernel, "xts(aes)");
+
+	if (!kernel->af_alg.available)
+		return kernel->af_alg.reason;
+	return xts && xts->tried && !xts->available ? xts->reason : "";
+}
+
+static const char *af_alg_cure(const struct kernel_af_alg *a)
+{
+	if (a->restrict_level >= 1)
+		return "sysctl crypto.af_alg_restrict=0 while measuring.";
+	if (a->error == EPERM || a->error == EACCES)
+		return "Run it outside of the container.";
+	return "modprobe algif_skcipher, where the kernel has it. Other engines measure without it.";
+}
+
 static void find_af_alg(struct findings *out, const struct findings_input *in)
 {
 	const struct kernel_af_alg *a = &in->facts->kernel.af_alg;
+	const char *obstacle = af_alg_obstacle(&in->facts->kernel);
 	struct finding *f;
 
-	if (!in->described && !a->available) {
+	if (!in->described && *obstacle) {
 		f = findings_add(out, "af-alg-missing", FINDING_INFO,
 				 "The kernel's ciphers cannot be measured through AF_ALG: %s.",
-				 a->reason);
-		finding_fix(f, "%s",
-			    a->restrict_level >= 2
-				    ? "sysctl crypto.af_alg_restrict=0 while measuring."
-			    : a->error == EPERM || a->error == EACCES
-				    ? "Run it outside of the container."
-				    : "modprobe af_alg, where the kernel has it. Other engines "
-				      "measure without it.");
+				 obstacle);
+		finding_fix(f, "%s", af_alg_cure(a));
 	}
 	if (a->restrict_level >= 1) {
-		f = findings_add(out, "af-alg-restricted", FINDING_INFO,
-				 "The sysctl crypto.af_alg_restrict is %d: %s.", a->restrict_level,
-				 a->restrict_level == 1
-					 ? "only some ciphers can be reached through AF_ALG, and a "
-					   "refusal there does not mean that dm-crypt lacks one"
-					 : "AF_ALG is turned off");
+		f = findings_add(
+			out, "af-alg-restricted", FINDING_INFO,
+			"The sysctl crypto.af_alg_restrict is %d: %s.", a->restrict_level,
+			a->restrict_level == 1
+				? "only some ciphers can be reached through AF_ALG, and a refusal there does not mean that dm-crypt lacks one"
+				: "AF_ALG is turned off");
 		finding_fix(f, "sysctl crypto.af_alg_restrict=0 while measuring.");
 	}
 }

@@ -177,6 +177,14 @@ static void test_crypto(void)
 	   "a NUL byte in a name");
 	kernel_facts_free(&kernel);
 	kernel_facts_free(NULL);
+	put_text("/proc/crypto",
+		 "name : xts(aes)\ndriver : a\nselftest : passed\ninternal : no\nfips : no\n"
+		 "type : skcipher\npriority : 9\n\nname : xts(aes)\ndriver : b\nselftest : passed\n"
+		 "internal : no\nfips : yes\ntype : skcipher\npriority : 1\n");
+	ok(!kernel_probe(&kernel, root) && kernel_driver_for(&kernel, "xts(aes)") &&
+		   !strcmp(kernel_driver_for(&kernel, "xts(aes)")->driver, "b"),
+	   "in FIPS mode a driver that is not approved is passed over");
+	kernel_facts_free(&kernel);
 }
 
 static void test_aes_kind(void)
@@ -334,28 +342,83 @@ static void test_device(void)
 	device_facts_free(&device);
 }
 
+static bool finds(const struct findings_input *in, const char *id)
+{
+	struct findings findings;
+	bool found = false;
+
+	findings_make(&findings, in);
+	for (size_t i = 0; i < findings.n; i++)
+		found |= !strcmp(findings.list[i].id, id);
+	findings_free(&findings);
+	return found;
+}
+
+/* A machine with nothing to find: AES-NI, used by the kernel, and everything to be had. */
+static void good_machine(struct facts *facts, struct kernel_driver *xts,
+			 struct kernel_attempt *attempt)
+{
+	memset(facts, 0, sizeof(*facts));
+	*xts = (struct kernel_driver){.name = "xts(aes)",
+				      .driver = "xts-aes-aesni",
+				      .type = "skcipher",
+				      .selftest_passed = true};
+	*attempt = (struct kernel_attempt){.name = "xts(aes)", .tried = true, .available = true};
+	facts->cpu.family = CPU_FAMILY_X86;
+	facts->cpu.known = true;
+	facts->cpu.advertised = 1ULL << CPU_AES;
+	facts->cpu.usable = facts->cpu.listed = facts->cpu.advertised;
+	facts->kernel.listed = facts->kernel.dm.available = true;
+	facts->kernel.drivers = xts;
+	facts->kernel.n_drivers = 1;
+	facts->kernel.af_alg.available = true;
+	facts->kernel.af_alg.restrict_level = -1;
+	facts->kernel.af_alg.attempts = attempt;
+	facts->kernel.af_alg.n = 1;
+}
+
 static void test_findings(void)
 {
+	const uint64_t vaes = 1ULL << CPU_AES | 1ULL << CPU_AVX | 1ULL << CPU_AVX2 |
+			      1ULL << CPU_VAES | 1ULL << CPU_VPCLMULQDQ;
 	static struct facts facts;
-	struct findings_input in = {.facts = &facts, .described = true};
+	struct findings_input in = {.facts = &facts, .privileged = true};
 	struct findings findings = {0};
+	struct kernel_attempt attempt;
+	struct kernel_driver xts;
 
-	memset(&facts, 0, sizeof(facts));
-	facts.kernel.af_alg.restrict_level = -1;
-	facts.cpu.known = true;
-	facts.cpu.advertised = facts.cpu.usable = 1ULL << CPU_AES;
-	facts.kernel.listed = facts.kernel.dm.available = true;
-	ok(!findings_make(&findings, &in) && findings.n == 0,
-	   "nothing known to be wrong: %zu findings", findings.n);
-	findings_free(&findings);
-	in.described = false;
-	facts.cpu.listed = 1ULL << CPU_SSE2;
-	findings_make(&findings, &in);
-	ok(findings.n && !strcmp(findings.list[0].id, "aes-disabled-by-os") &&
-		   findings.list[0].severity == FINDING_WARNING,
-	   "AES that the kernel does not list: %s", findings.n ? findings.list[0].id : "");
+	good_machine(&facts, &xts, &attempt);
+	ok(!findings_make(&findings, &in) && findings.n == 0, "a good machine: %zu findings",
+	   findings.n);
 	findings_free(&findings);
 	findings_free(NULL);
+	facts.cpu.listed = 1ULL << CPU_SSE2;
+	ok(finds(&in, "aes-disabled-by-os"), "AES that the kernel does not list");
+	facts.cpu.listed = facts.cpu.advertised = facts.cpu.usable = vaes;
+	ok(finds(&in, "vaes-unused"), "VAES and a driver of 128 bits");
+	strcpy(xts.driver, "xts-aes-vaes-avx2");
+	ok(!finds(&in, "vaes-unused"), "VAES, used");
+	facts.cpu.usable = 1ULL << CPU_AES;
+	ok(finds(&in, "avx-not-saved"), "AVX that the OS does not save");
+	facts.cpu.disabled = vaes & ~(1ULL << CPU_AES);
+	ok(!finds(&in, "avx-not-saved"), "AVX that --cpu-disable takes away");
+	attempt.available = false;
+	attempt.error = ENOENT;
+	strcpy(attempt.reason, "why");
+	ok(finds(&in, "af-alg-missing"), "AF_ALG without XTS-AES");
+	in.described = true;
+	ok(!finds(&in, "af-alg-missing"), "of a described machine AF_ALG is not known");
+	in.described = in.privileged = false;
+	ok(finds(&in, "unprivileged"), "an ordinary user");
+	facts.kernel.dm.available = false;
+	ok(finds(&in, "no-dm-crypt") && !finds(&in, "dm-no-permission"), "no dm-crypt");
+	facts.kernel.dm.denied = true;
+	ok(!finds(&in, "no-dm-crypt") && finds(&in, "dm-no-permission"), "dm-crypt, denied");
+	findings_make(&findings, &in);
+	for (size_t i = 1; i < findings.n; i++)
+		if (findings.list[i].severity > findings.list[i - 1].severity)
+			ok(false, "%s stands after a lesser one", findings.list[i].id);
+	findings_free(&findings);
 }
 
 static void test_unescape(void)
