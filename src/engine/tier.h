@@ -40,6 +40,8 @@ struct engine_tier {
 extern const struct engine_tier engine_tier_portable;
 #if defined(__x86_64__) || defined(__i386__)
 extern const struct engine_tier engine_tier_aesni;
+extern const struct engine_tier engine_tier_vaes256;
+extern const struct engine_tier engine_tier_vaes512;
 #endif
 
 #endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What x86's tiers share, whatever the width of their vectors. A tier file sets the target, defines
+ * vec, VEC_BLOCKS, PIPE, UNROLL and the primitives below, and then includes this, which goes on to
+ * the modes.
+ *
+ *   vec_load, vec_store, vec_xor, vec_mul_x, vec_tweaks, vec_chain, vec_gather, vec_scatter
+ *                        as modes_template.h wants them
+ *   vec_key(key)         a round key for each block
+ *   vec_aesenc(v, key), vec_aesenclast, vec_aesdec, vec_aesdeclast    one round
+ */
+#define ALWAYS static inline __attribute__((always_inline))
+
+struct schedule {
+	__m128i encrypt[AES_ROUNDS_MAX + 1];
+	__m128i decrypt[AES_ROUNDS_MAX + 1];
+	unsigned rounds;
+};
+
+/* Decryption runs the equivalent inverse cipher (FIPS 197, 5.3.5). */
+static void make_schedule(void *to, const struct aes_schedule *from)
+{
+	struct schedule *k = to;
+	const unsigned rounds = from->rounds;
+
+	k->rounds = rounds;
+	for (unsigned i = 0; i <= rounds; i++)
+		k->encrypt[i] = _mm_loadu_si128((const __m128i *)from->key[i]);
+	k->decrypt[0] = k->encrypt[rounds];
+	for (unsigned i = 1; i < rounds; i++)
+		k->decrypt[i] = _mm_aesimc_si128(k->encrypt[rounds - i]);
+	k->decrypt[rounds] = k->encrypt[0];
+}
+
+ALWAYS void pipe_encrypt(const struct schedule *k, vec v[PIPE])
+{
+	const unsigned rounds = k->rounds;
+	vec key = vec_key(&k->encrypt[0]);
+
+	UNROLL
+	for (size_t i = 0; i < PIPE; i++)
+		v[i] = vec_xor(v[i], key);
+	for (unsigned round = 1; round < rounds; round++) {
+		key = vec_key(&k->encrypt[round]);
+		UNROLL
+		for (size_t i = 0; i < PIPE; i++)
+			v[i] = vec_aesenc(v[i], key);
+	}
+	key = vec_key(&k->encrypt[rounds]);
+	UNROLL
+	for (size_t i = 0; i < PIPE; i++)
+		v[i] = vec_aesenclast(v[i], key);
+}
+
+ALWAYS void pipe_decrypt(const struct schedule *k, vec v[PIPE])
+{
+	const unsigned rounds = k->rounds;
+	vec key = vec_key(&k->decrypt[0]);
+
+	UNROLL
+	for (size_t i = 0; i < PIPE; i++)
+		v[i] = vec_xor(v[i], key);
+	for (unsigned round = 1; round < rounds; round++) {
+		key = vec_key(&k->decrypt[round]);
+		UNROLL
+		for (size_t i = 0; i < PIPE; i++)
+			v[i] = vec_aesdec(v[i], key);
+	}
+	key = vec_key(&k->decrypt[rounds]);
+	UNROLL
+	for (size_t i = 0; i < PIPE; i++)
+		v[i] = vec_aesdeclast(v[i], key);
+}
+
+/* A chain of single blocks waits for the latency of each round; the width of vectors is no help. */
+static void cbc_encrypt_sector(const struct schedule *k, uint8_t *dst, const uint8_t *src,
+			       size_t size, const uint8_t *iv)
+{
+	__m128i v = _mm_loadu_si128((const __m128i *)iv), next;
+
+	for (size_t at = 0; at < size; at += AES_BLOCK) {
+		/* What does not depend on the block before comes first. */
+		next = _mm_xor_si128(_mm_loadu_si128((const __m128i *)(src + at)), k->encrypt[0]);
+		v = _mm_xor_si128(v, next);
+		for (unsigned round = 1; round < k->rounds; round++)
+			v = _mm_aesenc_si128(v, k->encrypt[round]);
+		v = _mm_aesenclast_si128(v, k->encrypt[k->rounds]);
+		_mm_storeu_si128((__m128i *)(dst + at), v);
+	}
+}
+
+/* Nothing but AES, in the shape in which the modes use it. No pass waits for the one before it, so
+ * the CPU overlaps them and the AES units never idle; the empty asm keeps the compiler from seeing
+ * that they are all the same. */
+static uint64_t roofline(const void *schedule, uint64_t passes)
+{
+	static const uint8_t zero[sizeof(vec)];
+	vec v[PIPE];
+
+	for (uint64_t n = 0; n < passes; n++) {
+		UNROLL
+		for (size_t i = 0; i < PIPE; i++) {
+			v[i] = vec_load(zero);
+			__asm__ volatile("" : "+x"(v[i]));
+		}
+		pipe_encrypt(schedule, v);
+		UNROLL
+		for (size_t i = 0; i < PIPE; i++)
+			__asm__ volatile("" : : "x"(v[i]));
+	}
+	return passes * sizeof(v);
+}
+
+#include "engine/modes_template.h"
