@@ -25,7 +25,9 @@
 /* Sectors whose IVs are made together: whole pipelines, small beside the first-level cache. */
 #define IV_BATCH (PIPE_BLOCKS > 32 ? PIPE_BLOCKS : 32)
 #define IV_BYTES ((size_t)IV_BATCH * AES_BLOCK)
-#define INLINE   static inline __attribute__((always_inline))
+/* Vectors from a tweak to the one x^8 further on: x^8 is a shift of whole bytes. */
+#define BYTE_VECS (8 / VEC_BLOCKS)
+#define INLINE    static inline __attribute__((always_inline))
 
 _Static_assert(SPEC_SECTOR_MIN % PIPE_BYTES == 0, "a sector is whole pipelines");
 _Static_assert(IV_BATCH % PIPE_BLOCKS == 0, "a batch of IVs is whole pipelines");
@@ -84,7 +86,8 @@ INLINE void xts_sector(const struct schedule *k, enum engine_direction direction
 	tweak[0] = vec_tweaks(iv);
 	UNROLL
 	for (size_t i = 1; i < PIPE; i++)
-		tweak[i] = vec_mul_x(tweak[i - 1], VEC_BLOCKS);
+		tweak[i] = i < BYTE_VECS ? vec_mul_x(tweak[i - 1], VEC_BLOCKS)
+					 : vec_mul_x(tweak[i - BYTE_VECS], 8);
 	for (size_t at = 0; at < size; at += PIPE_BYTES) {
 		UNROLL
 		for (size_t i = 0; i < PIPE; i++)
@@ -157,33 +160,41 @@ static void cbc_encrypt_serial_batch(const struct schedule *k, uint8_t *dst, con
 		cbc_encrypt_sector(k, dst + i * size, src + i * size, size, iv + i * AES_BLOCK);
 }
 
-/* PIPE_BLOCKS sectors side by side, one a lane. */
-static void cbc_encrypt_lanes(const struct schedule *k, uint8_t *dst, const uint8_t *src,
-			      size_t size, const uint8_t *iv)
+/* PIPE_BLOCKS sectors side by side, one a lane, LINE_STEPS blocks of each at a time. */
+static void cbc_encrypt_all_lanes(const struct schedule *k, uint8_t *dst, const uint8_t *src,
+				  size_t size, const uint8_t *iv)
 {
 	const size_t stride = VEC_BLOCKS * size;
-	vec v[PIPE];
+	vec line[PIPE][LINE_STEPS], v[PIPE];
 
 	UNROLL
 	for (size_t i = 0; i < PIPE; i++)
 		v[i] = vec_load(iv + i * VEC_BYTES);
-	for (size_t at = 0; at < size; at += AES_BLOCK) {
+	for (size_t at = 0; at < size; at += LINE_STEPS * AES_BLOCK) {
 		UNROLL
 		for (size_t i = 0; i < PIPE; i++)
-			v[i] = vec_xor(v[i], vec_gather(src + at + i * stride, size));
-		pipe_encrypt(k, v);
+			line_gather(line[i], src + at + i * stride, size);
+		for (size_t step = 0; step < LINE_STEPS; step++) {
+			UNROLL
+			for (size_t i = 0; i < PIPE; i++)
+				v[i] = vec_xor(v[i], line[i][step]);
+			pipe_encrypt(k, v);
+			UNROLL
+			for (size_t i = 0; i < PIPE; i++)
+				line[i][step] = v[i];
+		}
 		UNROLL
 		for (size_t i = 0; i < PIPE; i++)
-			vec_scatter(dst + at + i * stride, size, v[i]);
+			line_scatter(dst + at + i * stride, size, line[i]);
 	}
 }
 
-/* The same with only n lanes in use. The others repeat what is left in the buffer: they take part
- * in the arithmetic and are never written. */
+/* The same with n of the lanes in use. The others take part in the arithmetic and are never
+ * written. */
 static void cbc_encrypt_some_lanes(const struct schedule *k, uint8_t *dst, const uint8_t *src,
 				   size_t size, size_t n, const uint8_t *iv)
 {
-	alignas(TIER_ALIGN) uint8_t lane[PIPE_BYTES] = {0};
+	alignas(TIER_ALIGN) uint8_t lanes[PIPE_BYTES] = {0};
 	vec v[PIPE];
 
 	UNROLL
@@ -191,16 +202,16 @@ static void cbc_encrypt_some_lanes(const struct schedule *k, uint8_t *dst, const
 		v[i] = vec_load(iv + i * VEC_BYTES);
 	for (size_t at = 0; at < size; at += AES_BLOCK) {
 		for (size_t i = 0; i < n; i++)
-			memcpy(lane + i * AES_BLOCK, src + at + i * size, AES_BLOCK);
+			memcpy(lanes + i * AES_BLOCK, src + at + i * size, AES_BLOCK);
 		UNROLL
 		for (size_t i = 0; i < PIPE; i++)
-			v[i] = vec_xor(v[i], vec_load(lane + i * VEC_BYTES));
+			v[i] = vec_xor(v[i], vec_load(lanes + i * VEC_BYTES));
 		pipe_encrypt(k, v);
 		UNROLL
 		for (size_t i = 0; i < PIPE; i++)
-			vec_store(lane + i * VEC_BYTES, v[i]);
+			vec_store(lanes + i * VEC_BYTES, v[i]);
 		for (size_t i = 0; i < n; i++)
-			memcpy(dst + at + i * size, lane + i * AES_BLOCK, AES_BLOCK);
+			memcpy(dst + at + i * size, lanes + i * AES_BLOCK, AES_BLOCK);
 	}
 }
 
@@ -210,10 +221,10 @@ static void cbc_encrypt_multi_batch(const struct schedule *k, uint8_t *dst, cons
 	size_t at = 0;
 
 	for (; n - at >= PIPE_BLOCKS; at += PIPE_BLOCKS)
-		cbc_encrypt_lanes(k, dst + at * size, src + at * size, size, iv + at * AES_BLOCK);
+		cbc_encrypt_all_lanes(k, dst + at * size, src + at * size, size,
+				      iv + at * AES_BLOCK);
 	if (n - at == 1)
-		cbc_encrypt_serial_batch(k, dst + at * size, src + at * size, size, 1,
-					 iv + at * AES_BLOCK);
+		cbc_encrypt_sector(k, dst + at * size, src + at * size, size, iv + at * AES_BLOCK);
 	else if (n > at)
 		cbc_encrypt_some_lanes(k, dst + at * size, src + at * size, size, n - at,
 				       iv + at * AES_BLOCK);

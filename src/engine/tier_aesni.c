@@ -31,10 +31,11 @@ typedef __m128i vec;
 #define vec_aesdeclast(v, key) _mm_aesdeclast_si128(v, key)
 
 /* One block a vector: nothing to put together. */
-#define vec_tweaks(p)             vec_load(p)
-#define vec_chain(p, v)           ((void)(v), vec_load(p))
-#define vec_gather(p, stride)     vec_load(p)
-#define vec_scatter(p, stride, v) vec_store(p, v)
+#define vec_tweaks(p)              vec_load(p)
+#define vec_chain(p, v)            ((void)(v), vec_load(p))
+#define LINE_STEPS                 1
+#define line_gather(v, p, stride)  ((v)[0] = vec_load(p))
+#define line_scatter(p, stride, v) vec_store(p, (v)[0])
 
 /* By x, add to itself and bring in what left the halves. By x^8, shift by a byte and bring in the
  * one that left, times x^7 + x^2 + x + 1. */
@@ -45,9 +46,8 @@ static inline __attribute__((always_inline)) vec vec_mul_x(vec v, int n)
 
 	if (n == 1)
 		return vec_xor(_mm_add_epi64(v, v), _mm_and_si128(signs, polynomial));
-	return vec_xor(
-		_mm_slli_si128(v, PIPE / 8),
-		_mm_clmulepi64_si128(_mm_srli_si128(v, AES_BLOCK - PIPE / 8), polynomial, 0));
+	return vec_xor(_mm_slli_si128(v, 1),
+		       _mm_clmulepi64_si128(_mm_srli_si128(v, 15), polynomial, 0));
 }
 
 #include "engine/tier_x86.h"

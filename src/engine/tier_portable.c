@@ -34,6 +34,7 @@ typedef uint64_t word;
 #define BITS       8
 #define HALF_PIPE  16 /* blocks for 64 bits of a word */
 #define VEC_BLOCKS 1
+#define LINE_STEPS 4
 #define PIPE       (HALVES * HALF_PIPE)
 #define UNROLL     _Pragma("GCC unroll 1")
 #define ALWAYS     static inline __attribute__((always_inline))
@@ -298,16 +299,18 @@ ALWAYS vec vec_chain(const uint8_t *p, vec v)
 	return vec_load(p);
 }
 
-ALWAYS vec vec_gather(const uint8_t *p, size_t stride)
+ALWAYS void line_gather(vec v[LINE_STEPS], const uint8_t *p, size_t stride)
 {
 	(void)stride;
-	return vec_load(p);
+	for (int i = 0; i < LINE_STEPS; i++)
+		v[i] = vec_load(p + i * AES_BLOCK);
 }
 
-ALWAYS void vec_scatter(uint8_t *p, size_t stride, vec v)
+ALWAYS void line_scatter(uint8_t *p, size_t stride, const vec v[LINE_STEPS])
 {
 	(void)stride;
-	vec_store(p, v);
+	for (int i = 0; i < LINE_STEPS; i++)
+		vec_store(p + i * AES_BLOCK, v[i]);
 }
 
 /* One block costs as much as a pipeline. */

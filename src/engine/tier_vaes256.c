@@ -32,9 +32,31 @@ typedef __m256i vec;
 
 #define vec_chain(p, v)                                                                            \
 	_mm256_permute2x128_si256(_mm256_broadcastsi128_si256(block_load(p)), v, 0x21)
-#define vec_gather(p, stride) _mm256_set_m128i(block_load((p) + (stride)), block_load(p))
-#define vec_scatter(p, stride, v)                                                                  \
-	_mm256_storeu2_m128i((__m128i *)((p) + (stride)), (__m128i *)(p), v)
+
+#define LINE_STEPS 4
+
+/* The 2 × 2 blocks of each half of a cache line transposed. */
+static inline __attribute__((always_inline)) void line_gather(vec v[LINE_STEPS], const uint8_t *p,
+							      size_t stride)
+{
+	for (size_t i = 0; i < LINE_STEPS; i += VEC_BLOCKS) {
+		const vec a = vec_load(p + i * AES_BLOCK);
+		const vec b = vec_load(p + i * AES_BLOCK + stride);
+
+		v[i] = _mm256_permute2x128_si256(a, b, 0x20);
+		v[i + 1] = _mm256_permute2x128_si256(a, b, 0x31);
+	}
+}
+
+static inline __attribute__((always_inline)) void line_scatter(uint8_t *p, size_t stride,
+							       const vec v[LINE_STEPS])
+{
+	for (size_t i = 0; i < LINE_STEPS; i += VEC_BLOCKS) {
+		vec_store(p + i * AES_BLOCK, _mm256_permute2x128_si256(v[i], v[i + 1], 0x20));
+		vec_store(p + i * AES_BLOCK + stride,
+			  _mm256_permute2x128_si256(v[i], v[i + 1], 0x31));
+	}
+}
 
 /* The block's high bits that leave, times x^7 + x^2 + x + 1, and those of its low half. */
 static inline __attribute__((always_inline)) vec vec_mul_x(vec v, int n)
@@ -42,6 +64,9 @@ static inline __attribute__((always_inline)) vec vec_mul_x(vec v, int n)
 	const vec polynomial = _mm256_set1_epi64x(0x87);
 	vec out;
 
+	if (n == 8)
+		return vec_xor(_mm256_bslli_epi128(v, 1),
+			       _mm256_clmulepi64_epi128(_mm256_bsrli_epi128(v, 15), polynomial, 0));
 	if (n == PIPE * VEC_BLOCKS)
 		return vec_xor(_mm256_bslli_epi128(v, PIPE * VEC_BLOCKS / 8),
 			       _mm256_clmulepi64_epi128(

@@ -4,7 +4,7 @@
  * vec, VEC_BLOCKS, PIPE, UNROLL and the primitives below, and then includes this, which goes on to
  * the modes.
  *
- *   vec_load, vec_store, vec_xor, vec_mul_x, vec_tweaks, vec_chain, vec_gather, vec_scatter
+ *   vec_load, vec_store, vec_xor, vec_mul_x, vec_tweaks, vec_chain, line_gather, line_scatter
  *                        as modes_template.h wants them
  *   vec_key(key)         a round key for each block
  *   vec_aesenc(v, key), vec_aesenclast, vec_aesdec, vec_aesdeclast    one round
