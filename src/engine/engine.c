@@ -190,19 +190,5 @@ void engine_crypt(const struct engine_key *key, enum engine_direction direction,
 
 uint64_t engine_roofline(const struct engine_tier *tier, unsigned key_bits, uint64_t rounds)
 {
-	static const uint8_t raw[32];
-	struct aes_schedule aes;
-	uint64_t bytes = 0;
-	void *schedule;
-
-	if (!tier->roofline)
-		return 0;
-	schedule = aligned_alloc(TIER_ALIGN, align_up(tier->schedule_size));
-	if (!schedule)
-		return 0;
-	aes_expand(&aes, raw, key_bits / 8);
-	tier->schedule(schedule, &aes);
-	bytes = tier->roofline(schedule, rounds);
-	free(schedule);
-	return bytes;
+	return tier->roofline ? tier->roofline(AES_ROUNDS(key_bits), rounds) : 0;
 }

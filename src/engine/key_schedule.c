@@ -39,7 +39,7 @@ void aes_expand(struct aes_schedule *schedule, const uint8_t *key, size_t key_le
 	uint8_t t[WORD_BYTES];
 	uint8_t rcon = 1;
 
-	schedule->rounds = (unsigned)nk + 6;
+	schedule->rounds = AES_ROUNDS(8 * (unsigned)key_len);
 	memcpy(w, key, key_len);
 	for (size_t i = nk; i < 4 * (schedule->rounds + 1); i++) {
 		memcpy(t, w[i - 1], WORD_BYTES);

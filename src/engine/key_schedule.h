@@ -6,8 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define AES_BLOCK      16
-#define AES_ROUNDS_MAX 14
+#define AES_BLOCK            16
+#define AES_ROUNDS_MAX       14
+#define AES_ROUNDS(key_bits) ((key_bits) / 32 + 6)
 
 /* Round keys in FIPS 197's byte order: what each tier makes its own form from. */
 struct aes_schedule {

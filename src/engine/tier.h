@@ -33,8 +33,9 @@ struct engine_tier {
 	void (*cbc_encrypt_serial)(const struct tier_job *job);
 	void (*cbc_encrypt_multi)(const struct tier_job *job);
 	void (*cbc_decrypt)(const struct tier_job *job);
-	/* Runs `passes` of the roofline loop and returns the bytes; NULL when bits is 0. */
-	uint64_t (*roofline)(const void *schedule, uint64_t passes);
+	/* Passes of the roofline loop for keys that take so many AES rounds; returns the bytes.
+	 * NULL when bits is 0. */
+	uint64_t (*roofline)(unsigned rounds, uint64_t passes);
 };
 
 extern const struct engine_tier engine_tier_portable;

@@ -39,6 +39,7 @@ typedef __m256i vec;
 static inline __attribute__((always_inline)) void line_gather(vec v[LINE_STEPS], const uint8_t *p,
 							      size_t stride)
 {
+	UNROLL
 	for (size_t i = 0; i < LINE_STEPS; i += VEC_BLOCKS) {
 		const vec a = vec_load(p + i * AES_BLOCK);
 		const vec b = vec_load(p + i * AES_BLOCK + stride);
@@ -51,6 +52,7 @@ static inline __attribute__((always_inline)) void line_gather(vec v[LINE_STEPS],
 static inline __attribute__((always_inline)) void line_scatter(uint8_t *p, size_t stride,
 							       const vec v[LINE_STEPS])
 {
+	UNROLL
 	for (size_t i = 0; i < LINE_STEPS; i += VEC_BLOCKS) {
 		vec_store(p + i * AES_BLOCK, _mm256_permute2x128_si256(v[i], v[i + 1], 0x20));
 		vec_store(p + i * AES_BLOCK + stride,

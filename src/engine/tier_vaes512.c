@@ -54,6 +54,7 @@ static inline __attribute__((always_inline)) void transpose(vec v[LINE_STEPS])
 static inline __attribute__((always_inline)) void line_gather(vec v[LINE_STEPS], const uint8_t *p,
 							      size_t stride)
 {
+	UNROLL
 	for (size_t i = 0; i < LINE_STEPS; i++)
 		v[i] = vec_load(p + i * stride);
 	transpose(v);
@@ -63,6 +64,7 @@ static inline __attribute__((always_inline)) void line_scatter(uint8_t *p, size_
 							       vec v[LINE_STEPS])
 {
 	transpose(v);
+	UNROLL
 	for (size_t i = 0; i < LINE_STEPS; i++)
 		vec_store(p + i * stride, v[i]);
 }
