@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Waiting for input so that a signal ends the wait without a race, and holding signals back while
+ * something must not be cut short.
+ */
+#ifndef DMCT_UTIL_INTERRUPT_H
+#define DMCT_UTIL_INTERRUPT_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+#define INTERRUPT_SIGNALS 5
+
+/*
+ * From here on the first SIGINT, SIGTERM, SIGHUP or SIGQUIT is noted, for the work to end at its
+ * next step; a second one ends the process at once. Those that were ignored stay ignored. A closed
+ * pipe or a file size limit becomes an error to report instead of a way to die half-way.
+ */
+void interrupt_catch(void);
+/* The signal noted, or 0. */
+int interrupt_caught(void);
+
+struct interrupt {
+	sigset_t mask; /* the mask from before */
+	struct sigaction old[INTERRUPT_SIGNALS];
+	bool ours[INTERRUPT_SIGNALS];
+};
+
+/*
+ * From here to interrupt_end() SIGINT, SIGTERM, SIGHUP and SIGQUIT (and SIGTSTP when `suspend`) are
+ * taken only inside interrupt_wait(), and end it. Those that were ignored stay ignored (nohup).
+ */
+void interrupt_begin(struct interrupt *in, bool suspend);
+
+/*
+ * Waits until fd can be read without blocking: 0, -ETIMEDOUT after timeout_ms (negative: never),
+ * -EINTR with the signal's number in *sig, or another -errno.
+ */
+int interrupt_wait(struct interrupt *in, int fd, int timeout_ms, int *sig);
+
+/* Puts handlers and mask back. Signals still pending are then delivered as before. */
+void interrupt_end(struct interrupt *in);
+
+/* Blocks every signal that can be blocked and does not stem from a fault of our own; *old gets the
+ * mask from before. */
+void interrupt_hold(sigset_t *old);
+
+#endif
