@@ -31,11 +31,19 @@ struct guard {
 int guard_open(struct guard *guard, const char *path, struct status *st);
 
 /*
- * Looks again, under the lock: the same device number, disk sequence number, size, inode, and still
- * in use by nobody. Returns 0, or -errno with *st (ST_DEVICE: it changed, ST_BUSY: someone took
- * it).
+ * Looks again, under the lock: the same device number, disk sequence number, size, inode and
+ * contents, and still in use by nobody. Returns 0, or -errno with *st (ST_DEVICE: it changed,
+ * ST_BUSY: someone took it).
  */
 int guard_recheck(struct guard *guard, struct status *st);
+
+/*
+ * Makes sure that the first `bytes` of an image file can be written, which a sparse file on a full
+ * file system cannot. reserve: has the file system set the blocks aside, which the contents do not
+ * show but the times of the file may; else only reckons. Nothing to do for a block device. Returns
+ * 0 or -errno with *st (ST_REFUSED).
+ */
+int guard_room(struct guard *guard, uint64_t bytes, bool reserve, struct status *st);
 
 void guard_close(struct guard *guard);
 
