@@ -42,9 +42,9 @@ int luks_format(struct guard *guard, const struct luks_request *request,
 		const struct secret *secret, struct status *st);
 
 /*
- * Reads the header back from the medium and compares it with the plan, and opens the keyslot with
- * the secret. Returns 0, or -EBADMSG with *st (ST_CHECK) naming what differs. *header is filled
- * either way as far as it could be read.
+ * Reads the header back from the medium, compares each of its two copies with the plan, and opens
+ * the keyslot with the secret. Returns 0, or -EBADMSG with *st (ST_CHECK) naming what differs, as
+ * the second half of a sentence. *header is filled either way as far as it could be read.
  */
 int luks_verify(struct luks_header *header, struct guard *guard, const struct luks_request *request,
 		const struct secret *secret, struct status *st);

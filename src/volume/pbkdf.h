@@ -11,7 +11,8 @@
  * (an upper limit) and pbkdf->threads, for an unlock of pbkdf->time_ms, and fills in iterations and
  * memory. key_bytes: the volume key's length. Where iterations are given nothing runs. Also makes
  * sure of what Argon2 needs late (libgcc_s, when its threads end) and that the memory can be had.
- * Returns 0 or -errno with *st (ST_MISSING, ST_NOMEM).
+ * Returns 0 or -errno with *st (ST_MISSING, ST_NOMEM; ST_USAGE for costs that LUKS2 cannot hold;
+ * ST_SIGNAL + N when a signal was noted (util/interrupt.h)).
  */
 int pbkdf_settle(struct plan_pbkdf *pbkdf, size_t key_bytes, struct status *st);
 

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "volume/luks_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Appends text to the log with the name in the place of every mention of the path. */
+static void log_append(struct luks_log *log, const char *text)
+{
+	size_t used = strlen(log->text), skip = log->path ? strlen(log->path) : 0;
+	const char *hit;
+
+	if (used)
+		used += snprintf(log->text + used, sizeof(log->text) - used, " ");
+	while (used < sizeof(log->text) - 1 && *text) {
+		hit = skip ? strstr(text, log->path) : NULL;
+		used += snprintf(log->text + used, sizeof(log->text) - used, "%.*s%s",
+				 hit ? (int)(hit - text) : (int)strcspn(text, "\n"), text,
+				 hit ? log->name : "");
+		if (!hit)
+			break;
+		text = hit + skip;
+	}
+}
+
+static void on_message(int level, const char *message, void *arg)
+{
+	if (arg && level == CRYPT_LOG_ERROR)
+		log_append(arg, message);
+}
+
+void luks_log_to(struct luks_log *log)
+{
+	crypt_set_log_callback(NULL, on_message, log);
+}
+
+const char *luks_words(const struct luks_log *log, int err)
+{
+	return *log->text ? log->text : strerror(err < 0 ? -err : err);
+}
+
+int luks_begin(struct crypt_device **cd, struct luks_log *log)
+{
+	int ret;
+
+	*log->text = '\0';
+	luks_log_to(log);
+	ret = crypt_init(cd, log->path);
+	luks_log_to(NULL);
+	if (ret)
+		return ret;
+	crypt_set_log_callback(*cd, on_message, log);
+	return 0;
+}
+
+void luks_end(struct crypt_device *cd)
+{
+	crypt_free(cd);
+}
+
+/*
+ * The volume's own where libcryptsetup can do it in user space. The others it can only do through
+ * AF_ALG, which is going away, or through a mapping, which needs root; AES-XTS guards a keyslot no
+ * worse than any of them, and it is what cryptsetup itself falls back to.
+ */
+const char *luks_keyslot_cipher(const struct spec *spec, char buf[SPEC_TEXT_MAX],
+				unsigned *key_bits)
+{
+	if (!strcmp(spec->kind->cipher, "aes") &&
+	    (!strcmp(spec->kind->mode, "xts") || !strcmp(spec->kind->mode, "cbc"))) {
+		*key_bits = spec->key_bits;
+		return spec_cipher(spec, buf);
+	}
+	*key_bits = 512;
+	snprintf(buf, SPEC_TEXT_MAX, "aes-xts-plain64");
+	return buf;
+}
+
+uint32_t luks_flags(const struct plan *plan)
+{
+	static const struct {
+		const char *name;
+		uint32_t flag;
+	} names[] = {
+		{"allow-discards", CRYPT_ACTIVATE_ALLOW_DISCARDS},
+		{"perf-same_cpu_crypt", CRYPT_ACTIVATE_SAME_CPU_CRYPT},
+		{"perf-submit_from_crypt_cpus", CRYPT_ACTIVATE_SUBMIT_FROM_CRYPT_CPUS},
+		{"perf-no_read_workqueue", CRYPT_ACTIVATE_NO_READ_WORKQUEUE},
+		{"perf-no_write_workqueue", CRYPT_ACTIVATE_NO_WRITE_WORKQUEUE},
+	};
+	uint32_t flags = 0;
+
+	for (size_t i = 0; i < plan->n_flags; i++)
+		for (size_t j = 0; j < sizeof(names) / sizeof(names[0]); j++)
+			if (!strcmp(plan->flags[i], names[j].name))
+				flags |= names[j].flag;
+	return flags;
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reading a header back from the medium, and holding it against the plan. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "volume/luks_internal.h"
+
+#define SECTOR_SHIFT 9
+#define CHUNK        (1UL << 20)
+
+/* The two copies of the metadata at their usual size (LUKS2 on-disk format, 2.1). */
+#define METADATA_COPY 16384UL
+#define METADATA      (2 * METADATA_COPY)
+
+/* Reads from the medium: past the page cache where that can be, else with the cache dropped. */
+static int open_direct(struct guard *guard)
+{
+	if (fsync(guard->fd))
+		return -errno;
+	if (guard->device.kind != DEVICE_FILE)
+		ioctl(guard->fd, BLKFLSBUF);
+	posix_fadvise(guard->fd, 0, 0, POSIX_FADV_DONTNEED);
+	return open(guard->fd_path, O_RDONLY | O_CLOEXEC | O_DIRECT);
+}
+
+static int copy_chunk(int direct, int fd, int to, void *buf, size_t len, off_t at)
+{
+	ssize_t n = direct >= 0 ? pread(direct, buf, len, at) : -1;
+
+	/* A file system may let itself be opened with O_DIRECT and then not be read so. */
+	if (n != (ssize_t)len)
+		n = pread(fd, buf, len, at);
+	if (n != (ssize_t)len)
+		return n < 0 ? -errno : -EIO;
+	n = pwrite(to, buf, len, at);
+	if (n != (ssize_t)len)
+		return n < 0 ? -errno : -EIO;
+	return 0;
+}
+
+/* A copy in memory of the header, as long as the device: loading it there cannot write to the
+ * device, as libcryptsetup's repairs would. Returns a descriptor or -errno. */
+static int copy_header(struct guard *guard, uint64_t len, void *metadata)
+{
+	int copy = -1, direct = -1, ret = 0;
+	void *buf = NULL;
+
+	copy = memfd_create("dmcrypt-tune-header", MFD_CLOEXEC);
+	if (copy < 0 || ftruncate(copy, guard->device.size))
+		ret = -errno;
+	if (!ret)
+		ret = -posix_memalign(&buf, 4096, CHUNK);
+	if (!ret) {
+		direct = open_direct(guard);
+		for (uint64_t at = 0; at < len && !ret; at += CHUNK) {
+			size_t part = len - at < CHUNK ? len - at : CHUNK;
+
+			ret = copy_chunk(direct, guard->fd, copy, buf, part, at);
+			if (!ret && !at)
+				memcpy(metadata, buf, METADATA);
+		}
+	}
+	free(buf);
+	if (direct >= 0)
+		close(direct);
+	if (ret && copy >= 0)
+		close(copy);
+	return ret ? ret : copy;
+}
+
+static void copy_text(char *to, size_t size, const char *from)
+{
+	snprintf(to, size, "%s", from ? from : "");
+}
+
+static void fill_header(struct luks_header *h, struct crypt_device *cd)
+{
+	struct crypt_pbkdf_type pbkdf;
+	const char *text;
+	size_t bytes;
+
+	copy_text(h->uuid, sizeof(h->uuid), crypt_get_uuid(cd));
+	snprintf(h->cipher, sizeof(h->cipher), "%s-%s", crypt_get_cipher(cd),
+		 crypt_get_cipher_mode(cd));
+	h->key_bits = crypt_get_volume_key_size(cd) * 8;
+	h->sector = crypt_get_sector_size(cd);
+	h->data_offset = crypt_get_data_offset(cd) << SECTOR_SHIFT;
+	copy_text(h->label, sizeof(h->label), crypt_get_label(cd));
+	copy_text(h->subsystem, sizeof(h->subsystem), crypt_get_subsystem(cd));
+	text = crypt_keyslot_get_encryption(cd, 0, &bytes);
+	copy_text(h->keyslot_cipher, sizeof(h->keyslot_cipher), text);
+	if (crypt_keyslot_get_pbkdf(cd, 0, &pbkdf))
+		return;
+	copy_text(h->pbkdf.type, sizeof(h->pbkdf.type), pbkdf.type);
+	copy_text(h->pbkdf.hash, sizeof(h->pbkdf.hash), pbkdf.hash);
+	h->pbkdf.iterations = pbkdf.iterations;
+	h->pbkdf.memory = (uint64_t)pbkdf.max_memory_kb << 10;
+	h->pbkdf.threads = pbkdf.parallel_threads;
+}
+
+static int differs(const char *what, const char *read, const char *wanted, struct status *st)
+{
+	if (!strcmp(read, wanted))
+		return 0;
+	return status_set(st, ST_CHECK, EBADMSG,
+			  "the header has %s \"%s\", and \"%s\" was written.", what, read, wanted);
+}
+
+static int differs_number(const char *what, uint64_t read, uint64_t wanted, struct status *st)
+{
+	if (read == wanted)
+		return 0;
+	return status_set(st, ST_CHECK, EBADMSG,
+			  "the header has %s %" PRIu64 ", and %" PRIu64 " was written.", what, read,
+			  wanted);
+}
+
+static int compare(const struct luks_header *h, const struct luks_request *request,
+		   struct status *st)
+{
+	const struct plan *plan = request->plan;
+	const struct plan_pbkdf *pbkdf = &plan->pbkdf;
+	char cipher[SPEC_TEXT_MAX];
+	unsigned slot_bits;
+	int ret;
+
+	/* The case of a UUID's letters means nothing, and libcryptsetup writes small ones. */
+	ret = request->uuid && strcasecmp(h->uuid, request->uuid)
+		      ? differs("UUID", h->uuid, request->uuid, st)
+		      : 0;
+	ret = ret ? ret : differs("cipher", h->cipher, spec_cipher(&plan->spec, cipher), st);
+	ret = ret ? ret : differs_number("key bits", h->key_bits, plan->spec.key_bits, st);
+	ret = ret ? ret : differs_number("sector size", h->sector, plan->spec.sector, st);
+	ret = ret ? ret : differs_number("data offset", h->data_offset, plan->data_offset, st);
+	ret = ret ? ret : differs("label", h->label, request->label ? request->label : "", st);
+	ret = ret ? ret
+		  : differs("subsystem", h->subsystem, request->subsystem ? request->subsystem : "",
+			    st);
+	ret = ret ? ret : differs("PBKDF", h->pbkdf.type, pbkdf->type, st);
+	ret = ret ? ret
+		  : differs_number("PBKDF iterations", h->pbkdf.iterations, pbkdf->iterations, st);
+	ret = ret ? ret : differs_number("PBKDF memory", h->pbkdf.memory, pbkdf->memory, st);
+	ret = ret ? ret : differs_number("PBKDF threads", h->pbkdf.threads, pbkdf->threads, st);
+	return ret ? ret
+		   : differs("keyslot cipher", h->keyslot_cipher,
+			     luks_keyslot_cipher(&plan->spec, cipher, &slot_bits), st);
+}
+
+/* Loads the header from the descriptor `copy` and checks it; with a secret, its keyslot too. */
+static int check_header(struct luks_header *header, int copy, const struct luks_request *request,
+			const struct secret *secret, const char *name, struct status *st)
+{
+	struct crypt_device *cd = NULL;
+	struct luks_log log = {.name = name};
+	uint32_t flags = 0;
+	char path[32];
+	int ret;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", copy);
+	log.path = path;
+	ret = luks_begin(&cd, &log);
+	if (!ret)
+		ret = crypt_load(cd, CRYPT_LUKS2, NULL);
+	if (ret < 0) {
+		ret = status_set(st, ST_CHECK, EBADMSG, "a copy of the header does not load: %s",
+				 luks_words(&log, ret));
+		goto out;
+	}
+	fill_header(header, cd);
+	ret = compare(header, request, st);
+	if (!ret && (crypt_persistent_flags_get(cd, CRYPT_FLAGS_ACTIVATION, &flags) ||
+		     flags != luks_flags(request->plan)))
+		ret = differs_number("flags", flags, luks_flags(request->plan), st);
+	if (ret || !secret)
+		goto out;
+	ret = crypt_activate_by_passphrase(cd, NULL, 0, (const char *)secret->bytes, secret->len,
+					   0);
+	ret = ret >= 0 ? 0
+		       : status_set(st, ST_CHECK, EBADMSG,
+				    "the keyslot does not open with the secret: %s",
+				    luks_words(&log, ret));
+out:
+	luks_end(cd);
+	return ret;
+}
+
+/* One copy of the metadata at a time, with the other blanked: libcryptsetup makes do with either,
+ * and mends the other as it loads, so that damage to one would not show. */
+static int check_copies(struct luks_header *header, int copy, const struct luks_request *request,
+			const struct secret *secret, const char *metadata, const char *name,
+			struct status *st)
+{
+	static const char blank[METADATA_COPY];
+	int ret = 0;
+
+	for (int other = 1; other >= 0 && !ret; other--) {
+		if (pwrite(copy, metadata, METADATA, 0) != (ssize_t)METADATA ||
+		    pwrite(copy, blank, METADATA_COPY, other * METADATA_COPY) !=
+			    (ssize_t)METADATA_COPY)
+			return status_nomem(st);
+		ret = check_header(header, copy, request, other ? secret : NULL, name, st);
+	}
+	return ret;
+}
+
+int luks_verify(struct luks_header *header, struct guard *guard, const struct luks_request *request,
+		const struct secret *secret, struct status *st)
+{
+	char metadata[METADATA];
+	int copy, ret;
+
+	memset(header, 0, sizeof(*header));
+	copy = copy_header(guard, request->plan->data_offset, metadata);
+	if (copy < 0)
+		return status_set(st, ST_CHECK, EBADMSG, "%s cannot be read: %s.",
+				  guard->device.path, strerror(-copy));
+	ret = check_copies(header, copy, request, secret, metadata, guard->device.path, st);
+	close(copy);
+	return ret;
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "volume/pbkdf.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "facts/memory.h"
+#include "util/interrupt.h"
+#include "volume/luks_internal.h"
+
+/* libcryptsetup's own bounds (lib/crypto_backend/pbkdf_check.c). */
+#define PBKDF2_MIN_ITERATIONS 1000
+#define ARGON2_MIN_ITERATIONS 4
+#define ARGON2_MIN_MEMORY     (32UL << 10)
+#define ARGON2_MAX_MEMORY     (4ULL << 30)
+#define ARGON2_MAX_THREADS    4
+
+/* libcryptsetup 2.6 divides by a time in whole milliseconds, which a short trial makes zero. */
+#define ARGON2_TRIAL_MS 500
+
+/*
+ * glibc loads libgcc_s only when a thread first ends through pthread_exit(), as Argon2's do, and
+ * aborts the process when it is not there: in the middle of a format. Loaded here, it stays.
+ */
+static int check_thread_exit(struct status *st)
+{
+#ifdef __GLIBC__
+	if (!dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_GLOBAL))
+		return status_set(st, ST_MISSING, ELIBACC,
+				  "libgcc_s.so.1 cannot be loaded, and Argon2's threads cannot end "
+				  "without it (Debian: libgcc-s1; others: libgcc); --pbkdf pbkdf2 "
+				  "does without.");
+#else
+	(void)st;
+#endif
+	return 0;
+}
+
+static int no_memory(uint64_t memory, uint64_t there, const char *what, struct status *st)
+{
+	return status_set(st, ST_NOMEM, ENOMEM,
+			  "Argon2 with %" PRIu64 " KiB: %s %" PRIu64
+			  " KiB. Give a smaller --pbkdf-memory, or --pbkdf pbkdf2.",
+			  memory >> 10, what, there >> 10);
+}
+
+/* Whether Argon2 could have that much: the kernel would rather kill than say no later. */
+static int check_memory(uint64_t memory, struct status *st)
+{
+	struct memory_facts facts;
+	void *map;
+	int ret;
+
+	ret = memory_probe(&facts, NULL);
+	if (ret)
+		return status_nomem(st);
+	if (facts.available && facts.available + facts.swap < memory)
+		return no_memory(memory, facts.available + facts.swap,
+				 "available memory and swap have only", st);
+	if (facts.limit && facts.limit < memory)
+		return no_memory(memory, facts.limit, "the cgroup allows only", st);
+	map = mmap(NULL, memory, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (map == MAP_FAILED)
+		return status_set(st, ST_NOMEM, ENOMEM,
+				  "Argon2 with %" PRIu64
+				  " KiB: that much memory cannot be had (%s). Give a smaller "
+				  "--pbkdf-memory, or --pbkdf pbkdf2.",
+				  memory >> 10, strerror(errno));
+	munmap(map, memory);
+	return 0;
+}
+
+/* libcryptsetup keeps the count as a signed number in the header, so a larger one would not come
+ * back as it was given. */
+static int check_costs(const struct plan_pbkdf *pbkdf, bool argon2, struct status *st)
+{
+	uint64_t least = argon2 ? ARGON2_MIN_ITERATIONS : PBKDF2_MIN_ITERATIONS;
+
+	if (pbkdf->iterations && (pbkdf->iterations < least || pbkdf->iterations > INT_MAX))
+		return status_set(st, ST_USAGE, EINVAL,
+				  "%" PRIu64 " iterations: %s takes from %" PRIu64 " to %d.",
+				  pbkdf->iterations, pbkdf->type, least, INT_MAX);
+	if (!argon2)
+		return 0;
+	if (pbkdf->memory < ARGON2_MIN_MEMORY || pbkdf->memory > ARGON2_MAX_MEMORY)
+		return status_set(st, ST_USAGE, EINVAL,
+				  "%" PRIu64 " KiB of memory: %s takes from %lu to %llu KiB.",
+				  pbkdf->memory >> 10, pbkdf->type, ARGON2_MIN_MEMORY >> 10,
+				  ARGON2_MAX_MEMORY >> 10);
+	if (!pbkdf->threads || pbkdf->threads > ARGON2_MAX_THREADS)
+		return status_set(st, ST_USAGE, EINVAL, "%u threads: %s takes from 1 to %d.",
+				  pbkdf->threads, pbkdf->type, ARGON2_MAX_THREADS);
+	return 0;
+}
+
+/* Argon2's time goes with iterations times memory: takes both down from what a trial of trial_ms
+ * found, iterations first, as libcryptsetup does. */
+static void scale_argon2(struct plan_pbkdf *pbkdf, uint64_t iterations, uint64_t kib,
+			 unsigned trial_ms)
+{
+	uint64_t cost = iterations * kib / trial_ms * pbkdf->time_ms;
+	uint64_t kib_least = ARGON2_MIN_MEMORY >> 10;
+
+	if (trial_ms > pbkdf->time_ms) {
+		iterations = cost / kib;
+		if (iterations < ARGON2_MIN_ITERATIONS) {
+			iterations = ARGON2_MIN_ITERATIONS;
+			kib = cost / iterations < kib_least ? kib_least : cost / iterations;
+		}
+	}
+	pbkdf->iterations = iterations < INT_MAX ? iterations : INT_MAX;
+	pbkdf->memory = kib << 10;
+}
+
+/* Called between trial runs; not 0 ends the benchmark. */
+static int stop_asked(uint32_t time_ms, void *arg)
+{
+	(void)time_ms;
+	(void)arg;
+	return interrupt_caught();
+}
+
+static int benchmark(struct plan_pbkdf *pbkdf, bool argon2, size_t key_bytes, struct status *st)
+{
+	/* PBKDF2's benchmark counts iterations in a second, whatever time is asked for. */
+	unsigned trial_ms = !argon2                            ? 1000
+			    : pbkdf->time_ms < ARGON2_TRIAL_MS ? ARGON2_TRIAL_MS
+							       : pbkdf->time_ms;
+	struct crypt_pbkdf_type params = {
+		.type = pbkdf->type,
+		.hash = pbkdf->hash,
+		.time_ms = trial_ms,
+		.max_memory_kb = argon2 ? pbkdf->memory >> 10 : 0,
+		.parallel_threads = argon2 ? pbkdf->threads : 0,
+	};
+	static const char salt[] = "0123456789abcdef0123456789abcdef";
+	struct luks_log log = {0};
+	uint64_t iterations;
+	int ret;
+
+	luks_log_to(&log);
+	ret = crypt_benchmark_pbkdf(NULL, &params, "benchmark", 9, salt, 32, key_bytes, stop_asked,
+				    NULL);
+	luks_log_to(NULL);
+	if (interrupt_caught())
+		return status_set(st, ST_SIGNAL + interrupt_caught(), EINTR, "Interrupted.");
+	if (ret == -ENOMEM)
+		return status_set(st, ST_NOMEM, ENOMEM,
+				  "%s: not enough memory for a trial run with %" PRIu64
+				  " KiB. Give a smaller --pbkdf-memory, or --pbkdf pbkdf2.",
+				  pbkdf->type, pbkdf->memory >> 10);
+	if (ret < 0)
+		return status_set(st, ST_MISSING, -ret, "%s with %s cannot be had here: %s.",
+				  pbkdf->type, pbkdf->hash, luks_words(&log, ret));
+	if (argon2) {
+		scale_argon2(pbkdf, params.iterations, params.max_memory_kb, trial_ms);
+		return 0;
+	}
+	iterations = (uint64_t)params.iterations * pbkdf->time_ms / trial_ms;
+	if (iterations < PBKDF2_MIN_ITERATIONS)
+		iterations = PBKDF2_MIN_ITERATIONS;
+	pbkdf->iterations = iterations < INT_MAX ? iterations : INT_MAX;
+	return 0;
+}
+
+int pbkdf_settle(struct plan_pbkdf *pbkdf, size_t key_bytes, struct status *st)
+{
+	bool argon2 = !strncmp(pbkdf->type, "argon2", 6);
+	int ret;
+
+	ret = check_costs(pbkdf, argon2, st);
+	if (!ret && argon2)
+		ret = check_thread_exit(st);
+	if (!ret && argon2)
+		ret = check_memory(pbkdf->memory, st);
+	if (!ret && !pbkdf->iterations)
+		ret = benchmark(pbkdf, argon2, key_bytes, st);
+	return ret;
+}
