@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The table of commands, the global options and the one place where an error is reported. */
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cmd.h"
 #include "util/json.h"
@@ -237,11 +239,29 @@ static int dispatch(int argc, char **argv, struct status *st)
 	return run_command(c, argc - first, argv + first, st);
 }
 
+/*
+ * With a standard stream closed, the next thing opened takes its number: a disk opened as number 1
+ * would be printed to. Something harmless stands there instead.
+ */
+static void fill_standard_streams(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR);
+		if (fd < 0)
+			fd = open("/", O_RDONLY | O_DIRECTORY);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	struct status st = {ST_OK, ""};
 	int ret;
 
+	fill_standard_streams();
 	/* For the width of characters in tables only: numbers keep their dot. */
 	setlocale(LC_CTYPE, "");
 	ret = dispatch(argc, argv, &st);
