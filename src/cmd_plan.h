@@ -100,4 +100,8 @@ void cmd_plan_text(FILE *out, const struct plan *plan, const struct plan_source 
  */
 char *cmd_crypttab(const char *device, const char *uuid);
 
+/* Prints a word as a POSIX shell takes it: quoted where it holds anything but what is safe
+ * everywhere. */
+void cmd_shell_word(FILE *out, const char *word);
+
 #endif

@@ -215,8 +215,7 @@ void cmd_plan_json(struct json_object *obj, const struct plan *plan,
 	free(crypttab);
 }
 
-/* A word as a POSIX shell takes it: quoted where it holds anything but what is safe everywhere. */
-static void print_shell_word(FILE *out, const char *word)
+void cmd_shell_word(FILE *out, const char *word)
 {
 	if (*word &&
 	    !word[strspn(
@@ -246,7 +245,7 @@ static void print_command_line(FILE *out, const struct plan *plan, const char *d
 			column = 5;
 		}
 		fputc(' ', out);
-		print_shell_word(out, argv.words[i]);
+		cmd_shell_word(out, argv.words[i]);
 		column += strlen(argv.words[i]) + 1;
 	}
 	fputc('\n', out);

@@ -1,0 +1,248 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# format on a terminal and on block devices: prompts, questions, signals, partitions, mounts, room.
+
+load lib/common
+load lib/format
+
+# dialogue ARGUMENT...: `format ARGUMENT...` on a terminal of its own, talked to by the expect script on standard
+# input, which finds the exit status in $status after `finish`. Prints what the terminal showed.
+dialogue() {
+	type -P expect >/dev/null || skip "expect is not installed (package expect)"
+	{
+		cat <<-'END'
+			# Characters of a script are bytes, in whatever locale.
+			encoding system iso8859-1
+			set timeout 20
+			proc await {pattern} {
+				expect {
+					-re $pattern {}
+					timeout { puts "timeout: no $pattern"; exit 99 }
+					eof { puts "end of output: no $pattern"; exit 98 }
+				}
+			}
+			proc finish {} {
+				global status
+				expect eof
+				set status [lindex [wait] 3]
+			}
+			# The settings of the terminal that the program was started on.
+			proc echoes {} { expr {[lsearch [exec stty -a < $::spawn_out(slave,name)] echo] >= 0} }
+			spawn -noecho {*}$argv
+		END
+		cat
+	} >dialogue.exp
+	run env expect -f dialogue.exp "$DMCT" format "$@" "${COSTS[@]}"
+}
+
+@test "on a terminal: passphrase twice, unseen, then YES; nothing else is taken for it" {
+	dialogue disk.img --auto --label tty <<-'END'
+		await "Passphrase for disk.img: "
+		if {[echoes]} { exit 97 }
+		send "pass w\303\266rd \r"
+		await "again: "
+		send "pass w\303\266rd \r"
+		await "Type YES"
+		if {![echoes]} { exit 96 }
+		send "YES\r"
+		finish
+		exit $status
+	END
+	is "$status" 0 "status ($output)"
+	[[ $output != *"pass w"* ]]
+	printf 'pass w\303\266rd ' >typed
+	opens disk.img typed
+
+	dialogue disk.img --auto --overwrite --key-file key <<-'END'
+		await "Type YES"
+		send "yes\r"
+		finish
+		exit $status
+	END
+	is "$status" 6 "status ($output)"
+	[[ $output == *"not YES. Nothing was written"* ]]
+	opens disk.img typed
+}
+
+@test "on a terminal: differing, empty, too long, end of input, signals; the echo is back each time" {
+	local what
+	for what in differ empty long end INT TERM HUP QUIT; do
+		cp --sparse=always disk.img before.img
+		dialogue disk.img --auto --yes <<-END
+			set what $what
+			$(
+				cat <<-'INNER'
+					await "Passphrase for"
+					switch $what {
+						differ { send "one\r"; await "again"; send "two\r" }
+						empty { send "\r" }
+						long { send "[string repeat x 600]\r" }
+						end { send "\004" }
+						INT { send "\003" }
+						QUIT { send "\034" }
+						default { exec kill -$what [exp_pid] }
+					}
+					await {dmcrypt-tune: [^\r]*}
+					after 100
+					if {[catch echoes seen] == 0 && !$seen} { exit 97 }
+					finish
+					exit $status
+				INNER
+			)
+		END
+		case $what in
+		differ | empty | end) is "$status" 2 "status of $what ($output)" ;;
+		long) is "$status" 1 "status of $what ($output)" ;;
+		INT) is "$status" 130 "status ($output)" ;;
+		TERM) is "$status" 143 "status ($output)" ;;
+		HUP) is "$status" 129 "status ($output)" ;;
+		QUIT) is "$status" 131 "status ($output)" ;;
+		esac
+		cmp disk.img before.img
+	done
+}
+
+@test "a passphrase of 512 bytes at the prompt" {
+	head -c 512 /dev/zero | tr '\0' q >typed
+	dialogue disk.img --auto --yes <<-'END'
+		await "Passphrase for"
+		send "[string repeat q 512]\r"
+		await "again"
+		send "[string repeat q 512]\r"
+		finish
+		exit $status
+	END
+	is "$status" 0 "status ($output)"
+	opens disk.img typed
+}
+
+@test "a symbolic link turned to another disk while the prompt waits: the first disk is formatted" {
+	local first second loop
+	truncate -s 17M other.img
+	attach disk.img
+	first=$loop
+	attach other.img
+	second=$loop
+	ln -s "$first" link
+	dialogue link --auto --key-file key <<-END
+		await "Type YES"
+		exec ln -sfn $second link
+		send "YES\r"
+		finish
+		exit \$status
+	END
+	is "$status" 0 "status ($output)"
+	opens "$first" key
+	is "$(tr -d '\0' <"$second" | wc -c)" 0 "bytes on the other disk"
+}
+
+@test "a disk that becomes another, or is taken, while the prompt waits: nothing is written" {
+	local loop
+	attach disk.img
+	dialogue "$loop" --auto --key-file key <<-END
+		await "Type YES"
+		exec truncate -s 18M disk.img
+		exec losetup -c $loop
+		send "YES\r"
+		finish
+		exit \$status
+	END
+	is "$status" 4 "status ($output)"
+	[[ $output == *"changed while the program ran"* ]]
+	dialogue "$loop" --auto --key-file key <<-END
+		await "Type YES"
+		exec dd if=/dev/urandom of=$loop bs=4k count=1 conv=fsync status=none
+		send "YES\r"
+		finish
+		exit \$status
+	END
+	is "$status" 4 "status ($output)"
+	[[ $output == *"somebody wrote to it"* ]]
+	is "$(head -c 16M disk.img | tail -c +4097 | tr -d '\0' | wc -c)" 0 "bytes written"
+}
+
+@test "block devices: mounted, a partition of it mounted, locked, read-only" {
+	local loop
+	need sfdisk fdisk
+	truncate -s 64M disk.img
+	printf 'label: gpt\nsize=20M\nsize=24M\n' | sfdisk -q disk.img
+	attach disk.img -P
+	partx -a "$loop" 2>/dev/null || true
+	[ -b "${loop}p2" ] || skip "no partitions on loop devices here"
+	mkfs.ext4 -q "${loop}p2"
+	mounted mnt "${loop}p2"
+	expect 5 format "$loop" --auto --yes --overwrite --key-file key
+	says "in use: ${loop#/dev/}p2: mount .*mnt"
+	expect 5 format "${loop}p2" --auto --yes --overwrite --key-file key
+	says "in use: mount .*mnt"
+	# Its neighbour is free.
+	expect 0 format "${loop}p1" --auto --yes --key-file key --json
+	is "$(json .device.kind)" partition
+	opens "${loop}p1" key
+	umount mnt
+	exec 8<"$loop"
+	flock 8
+	expect 5 format "${loop}p1" --auto --yes --overwrite --key-file key
+	says "lock of the disk"
+	exec 8<&-
+	expect 6 format "$loop" --auto --yes --key-file key
+	says "gpt partition table.*partition 1 crypto_LUKS.*partition 2 ext4"
+	expect 0 format "$loop" --auto --yes --overwrite --key-file key
+	is "$(wipefs -n -i -O TYPE "$loop" | sort -u)" crypto_LUKS "all that wipefs finds"
+	[ ! -e "/sys/block/${loop#/dev/}/${loop#/dev/}p1" ]
+	release
+	attach disk.img -r
+	expect 4 format "$loop" --auto --yes --overwrite --key-file key
+	says "read-only"
+}
+
+@test "a mount in another namespace is noticed, though not visible" {
+	local pid loop
+	mkfs.ext4 -q disk.img
+	attach disk.img
+	mkdir mnt
+	unshare -m --propagation private sh -c "mount $loop mnt && touch mounted && exec sleep 20" &
+	pid=$!
+	until [ -e mounted ]; do sleep 0.05; kill -0 $pid || skip "no mount namespaces"; done
+	expect 5 format "$loop" --auto --yes --overwrite --key-file key
+	says "not visible here"
+	kill $pid
+}
+
+@test "4096-byte logical blocks" {
+	local loop
+	attach disk.img -b 4096
+	[ "$(blockdev --getss "$loop")" -eq 4096 ] || skip "no loop devices of 4096-byte blocks here"
+	expect 0 format "$loop" --auto --yes --key-file key
+	is "$(header '.segments["0"].sector_size' "$loop")" 4096
+	opens "$loop" key
+}
+
+@test "a file system without room for the header: 6, nothing changed" {
+	mounted small -t tmpfs -o size=8M tmpfs
+	truncate -s 17M small/disk.img
+	ln -sf small/disk.img disk.img
+	refused 6 "no room" disk.img --auto --yes --key-file key
+	refused 6 "no room" disk.img --auto --dry-run --key-file key
+	is "$(stat -L -c %b disk.img)" 0 "blocks taken"
+}
+
+@test "no libgcc_s, which Argon2's threads need at their end: 7 before any write; PBKDF2 goes" {
+	local library
+	[ "$(id -u)" -eq 0 ] || skip "hiding a library needs root"
+	library=$(ldconfig -p | sed -n 's/.*libgcc_s.so.1 .* => //p' | head -1)
+	[ -n "$library" ] || skip "no libgcc_s.so.1 listed"
+	! ldd "$DMCT" | grep -q libgcc_s || skip "the program itself was built with libgcc_s"
+	without 7 "$library" "${COSTS[@]}"
+	says libgcc_s
+	without 0 "$library" "${PBKDF2[@]}"
+	opens disk.img key
+}
+
+# without STATUS LIBRARY ARGUMENT...: `format disk.img ARGUMENT...` with an empty file in the library's place.
+without() {
+	local want=$1 hide=$2
+	shift 2
+	expect "$want" unshare -m sh -c "mount --bind /dev/null $hide && exec \"\$@\"" - \
+		"$DMCT" format disk.img --auto --yes --key-file key "$@" </dev/null
+}
