@@ -32,7 +32,8 @@ static const struct opt global_options[] = {
 	 "Do without these CPU features in the in-process\nengine, e.g. aes,vaes,avx512f."},
 	OPT_END};
 
-static const struct cmd *const commands[] = {&cmd_probe, &cmd_bench, &cmd_format, NULL};
+static const struct cmd *const commands[] = {&cmd_probe, &cmd_bench, &cmd_recommend, &cmd_format,
+					     NULL};
 
 void cmd_note(const struct cmd_globals *g, const char *format, ...)
 {

@@ -11,7 +11,7 @@
 
 #include "facts/memory.h"
 #include "util/interrupt.h"
-#include "volume/luks_internal.h"
+#include "volume/pbkdf_trial.h"
 
 /* libcryptsetup's own bounds (lib/crypto_backend/pbkdf_check.c). */
 #define PBKDF2_MIN_ITERATIONS 1000
@@ -19,9 +19,6 @@
 #define ARGON2_MIN_MEMORY     (32UL << 10)
 #define ARGON2_MAX_MEMORY     (4ULL << 30)
 #define ARGON2_MAX_THREADS    4
-
-/* libcryptsetup 2.6 divides by a time in whole milliseconds, which a short trial makes zero. */
-#define ARGON2_TRIAL_MS 500
 
 /*
  * glibc loads libgcc_s only when a thread first ends through pthread_exit(), as Argon2's do, and
@@ -98,70 +95,68 @@ static int check_costs(const struct plan_pbkdf *pbkdf, bool argon2, struct statu
 	return 0;
 }
 
-/* Argon2's time goes with iterations times memory: takes both down from what a trial of trial_ms
- * found, iterations first, as libcryptsetup does. */
-static void scale_argon2(struct plan_pbkdf *pbkdf, uint64_t iterations, uint64_t kib,
-			 unsigned trial_ms)
+/*
+ * As libcryptsetup spends the time: memory first, up to the limit, then iterations. Whole MiB, so
+ * that the figure can be read and said.
+ */
+static void spend_argon2(struct plan_pbkdf *pbkdf, double cost_per_ms)
 {
-	uint64_t cost = iterations * kib / trial_ms * pbkdf->time_ms;
-	uint64_t kib_least = ARGON2_MIN_MEMORY >> 10;
+	double cost = cost_per_ms * pbkdf->time_ms;
+	double kib = cost / ARGON2_MIN_ITERATIONS, most = (double)(pbkdf->memory >> 10);
 
-	if (trial_ms > pbkdf->time_ms) {
-		iterations = cost / kib;
-		if (iterations < ARGON2_MIN_ITERATIONS) {
-			iterations = ARGON2_MIN_ITERATIONS;
-			kib = cost / iterations < kib_least ? kib_least : cost / iterations;
-		}
+	pbkdf->iterations = ARGON2_MIN_ITERATIONS;
+	if (kib < most) {
+		if (kib >= 2048)
+			kib = (double)((uint64_t)kib & ~1023ULL);
+		if (kib < (double)(ARGON2_MIN_MEMORY >> 10))
+			kib = (double)(ARGON2_MIN_MEMORY >> 10);
+		pbkdf->memory = (uint64_t)kib << 10;
+		return;
 	}
-	pbkdf->iterations = iterations < INT_MAX ? iterations : INT_MAX;
-	pbkdf->memory = kib << 10;
+	if (cost / most > ARGON2_MIN_ITERATIONS)
+		pbkdf->iterations = cost / most < INT_MAX ? (uint64_t)(cost / most) : INT_MAX;
 }
 
-/* Called between trial runs; not 0 ends the benchmark. */
-static int stop_asked(uint32_t time_ms, void *arg)
+static int trial_error(const struct plan_pbkdf *pbkdf, int err, const struct luks_log *log,
+		       struct status *st)
 {
-	(void)time_ms;
-	(void)arg;
-	return interrupt_caught();
+	if (err == -ENOMEM)
+		return status_set(st, ST_NOMEM, ENOMEM,
+				  "%s: not enough memory for a trial run with %" PRIu64
+				  " KiB. Give a smaller --pbkdf-memory, or --pbkdf pbkdf2.",
+				  pbkdf->type, pbkdf->memory >> 10);
+	return status_set(st, ST_MISSING, -err, "%s with %s cannot be had here: %s.", pbkdf->type,
+			  pbkdf->hash, luks_words(log, err));
 }
 
-static int benchmark(struct plan_pbkdf *pbkdf, bool argon2, size_t key_bytes, struct status *st)
+static int settle_argon2(struct plan_pbkdf *pbkdf, struct status *st)
 {
-	/* PBKDF2's benchmark counts iterations in a second, whatever time is asked for. */
-	unsigned trial_ms = !argon2                            ? 1000
-			    : pbkdf->time_ms < ARGON2_TRIAL_MS ? ARGON2_TRIAL_MS
-							       : pbkdf->time_ms;
+	struct luks_log log = {0};
+	double cost_per_ms = 0;
+	int ret = pbkdf_trial(pbkdf, &cost_per_ms, &log);
+
+	if (ret)
+		return trial_error(pbkdf, ret, &log, st);
+	spend_argon2(pbkdf, cost_per_ms);
+	return 0;
+}
+
+/* libcryptsetup counts PBKDF2's iterations in a second, whatever time is asked for. */
+static int settle_pbkdf2(struct plan_pbkdf *pbkdf, size_t key_bytes, struct status *st)
+{
 	struct crypt_pbkdf_type params = {
-		.type = pbkdf->type,
-		.hash = pbkdf->hash,
-		.time_ms = trial_ms,
-		.max_memory_kb = argon2 ? pbkdf->memory >> 10 : 0,
-		.parallel_threads = argon2 ? pbkdf->threads : 0,
-	};
+		.type = pbkdf->type, .hash = pbkdf->hash, .time_ms = 1000};
 	static const char salt[] = "0123456789abcdef0123456789abcdef";
 	struct luks_log log = {0};
 	uint64_t iterations;
 	int ret;
 
 	luks_log_to(&log);
-	ret = crypt_benchmark_pbkdf(NULL, &params, "benchmark", 9, salt, 32, key_bytes, stop_asked,
-				    NULL);
+	ret = crypt_benchmark_pbkdf(NULL, &params, "benchmark", 9, salt, 32, key_bytes, NULL, NULL);
 	luks_log_to(NULL);
-	if (interrupt_caught())
-		return status_set(st, ST_SIGNAL + interrupt_caught(), EINTR, "Interrupted.");
-	if (ret == -ENOMEM)
-		return status_set(st, ST_NOMEM, ENOMEM,
-				  "%s: not enough memory for a trial run with %" PRIu64
-				  " KiB. Give a smaller --pbkdf-memory, or --pbkdf pbkdf2.",
-				  pbkdf->type, pbkdf->memory >> 10);
 	if (ret < 0)
-		return status_set(st, ST_MISSING, -ret, "%s with %s cannot be had here: %s.",
-				  pbkdf->type, pbkdf->hash, luks_words(&log, ret));
-	if (argon2) {
-		scale_argon2(pbkdf, params.iterations, params.max_memory_kb, trial_ms);
-		return 0;
-	}
-	iterations = (uint64_t)params.iterations * pbkdf->time_ms / trial_ms;
+		return trial_error(pbkdf, ret, &log, st);
+	iterations = (uint64_t)params.iterations * pbkdf->time_ms / 1000;
 	if (iterations < PBKDF2_MIN_ITERATIONS)
 		iterations = PBKDF2_MIN_ITERATIONS;
 	pbkdf->iterations = iterations < INT_MAX ? iterations : INT_MAX;
@@ -178,7 +173,7 @@ int pbkdf_settle(struct plan_pbkdf *pbkdf, size_t key_bytes, struct status *st)
 		ret = check_thread_exit(st);
 	if (!ret && argon2)
 		ret = check_memory(pbkdf->memory, st);
-	if (!ret && !pbkdf->iterations)
-		ret = benchmark(pbkdf, argon2, key_bytes, st);
-	return ret;
+	if (ret || pbkdf->iterations)
+		return ret;
+	return argon2 ? settle_argon2(pbkdf, st) : settle_pbkdf2(pbkdf, key_bytes, st);
 }

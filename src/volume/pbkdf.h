@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The password hash's costs, found by libcryptsetup's own benchmark. */
+/* The password hash's costs, found by trial with libcryptsetup's own. */
 #ifndef DMCT_VOLUME_PBKDF_H
 #define DMCT_VOLUME_PBKDF_H
 
@@ -7,9 +7,10 @@
 #include "util/status.h"
 
 /*
- * Where pbkdf->iterations is 0: runs libcryptsetup's benchmark for the type within pbkdf->memory
- * (an upper limit) and pbkdf->threads, for an unlock of pbkdf->time_ms, and fills in iterations and
- * memory. key_bytes: the volume key's length. Where iterations are given nothing runs. Also makes
+ * Where pbkdf->iterations is 0: tries out the type within pbkdf->memory (an upper limit) and
+ * pbkdf->threads (pbkdf_trial.h; PBKDF2 by libcryptsetup's benchmark), and fills in the iterations
+ * and memory that make an unlock take pbkdf->time_ms. key_bytes: the volume key's length, for
+ * PBKDF2. Where iterations are given nothing runs. Also makes
  * sure of what Argon2 needs late (libgcc_s, when its threads end) and that the memory can be had.
  * Returns 0 or -errno with *st (ST_MISSING, ST_NOMEM; ST_USAGE for costs that LUKS2 cannot hold;
  * ST_SIGNAL + N when a signal was noted (util/interrupt.h)).
