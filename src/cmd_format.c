@@ -340,13 +340,19 @@ static int carry_out(struct format *f, struct status *st)
 	return ret ? ST_CHECK : 0;
 }
 
+/* What crypttab finds the volume by, or NULL: nothing looks into image files for a UUID. */
+static const char *crypttab_uuid(const struct format *f)
+{
+	return *f->header.uuid && f->guard.device.kind != DEVICE_FILE ? f->header.uuid : NULL;
+}
+
 static int print_json(const struct format *f)
 {
 	const char *uuid = *f->header.uuid ? f->header.uuid : NULL;
 	struct json_object *doc = json_document("format"), *plan = json_object_new_object();
 
 	json_put(doc, "device", report_device_json(&f->guard.device));
-	cmd_plan_json(plan, &f->plan, &f->source, f->path, options.label, uuid);
+	cmd_plan_json(plan, &f->plan, &f->source, f->path, options.label, crypttab_uuid(f));
 	json_put(doc, "plan", plan);
 	json_put_bool(doc, "dry_run", options.dry_run);
 	json_put_bool(doc, "written", f->written);
@@ -377,7 +383,7 @@ static void print_text(const struct format *f)
 		       f->header.pbkdf.threads, f->header.pbkdf.threads == 1 ? "" : "s");
 	printf("\n  Open it with:   cryptsetup open ");
 	cmd_shell_word(stdout, f->path);
-	crypttab = cmd_crypttab(f->path, f->header.uuid);
+	crypttab = cmd_crypttab(f->path, crypttab_uuid(f));
 	printf(" NAME\n  /etc/crypttab:  %s\n", crypttab ? crypttab : "");
 	free(crypttab);
 }

@@ -95,8 +95,9 @@ void cmd_plan_text(FILE *out, const struct plan *plan, const struct plan_source 
 		   const char *device, const char *label);
 
 /*
- * The line of /etc/crypttab that opens the volume, for the caller to free; by UUID where there is
- * one, else by path. NULL when out of memory.
+ * The line of /etc/crypttab that opens the volume, for the caller to free: by UUID, or, with a NULL
+ * uuid (there is none yet, or an image file, which no UUID leads to), by path. NULL when out of
+ * memory.
  */
 char *cmd_crypttab(const char *device, const char *uuid);
 

@@ -110,7 +110,7 @@ static void escape_field(FILE *out, const char *text)
 
 char *cmd_crypttab(const char *device, const char *uuid)
 {
-	char name[80], *line = NULL;
+	char name[80], *line = NULL, *real;
 	size_t size;
 	FILE *out = open_memstream(&line, &size);
 
@@ -118,10 +118,13 @@ char *cmd_crypttab(const char *device, const char *uuid)
 		return NULL;
 	mapping_name(name, sizeof(name), uuid ? uuid : device);
 	fprintf(out, "%s ", name);
+	/* What reads the line at boot has another working directory. */
+	real = device && !uuid ? realpath(device, NULL) : NULL;
 	if (uuid)
 		fprintf(out, "UUID=%s", uuid);
 	else
-		escape_field(out, device ? device : "DEVICE");
+		escape_field(out, real ? real : device ? device : "DEVICE");
+	free(real);
 	fputs(" none luks", out);
 	if (fclose(out)) {
 		free(line);

@@ -213,7 +213,8 @@ dialogue() {
 	local loop
 	attach disk.img -b 4096
 	[ "$(blockdev --getss "$loop")" -eq 4096 ] || skip "no loop devices of 4096-byte blocks here"
-	expect 0 format "$loop" --auto --yes --key-file key
+	expect 0 format "$loop" --auto --yes --key-file key --json
+	is "$(json .plan.crypttab)" "luks-$(json .uuid) UUID=$(json .uuid) none luks" crypttab
 	is "$(header '.segments["0"].sector_size' "$loop")" 4096
 	opens "$loop" key
 }

@@ -13,6 +13,7 @@ load lib/format
 	is "$(json .plan.choice.cipher)" "$(header '.segments["0"].encryption')" cipher
 	is "$(json .plan.choice.key_bits)" "$(header '.keyslots["0"].key_size * 8')" "key bits"
 	is "$(json .plan.choice.sector_size)" "$(header '.segments["0"].sector_size')" sector
+	is "$(json .plan.crypttab)" "luks-disk.img $PWD/disk.img none luks" "crypttab, by path: no UUID leads to an image file"
 	is "$(json .plan.data_offset)" "$(header '.segments["0"].offset')" "data offset"
 	is "$(json .plan.pbkdf.type)" "$(header '.keyslots["0"].kdf.type')" pbkdf
 	is "$(json .plan.pbkdf.iterations)" "$(header '.keyslots["0"].kdf.time')" iterations

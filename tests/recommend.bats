@@ -111,7 +111,7 @@ chosen() {
 	chosen aes-xts-plain64/512@4096 --from r.json even.img
 	is "$(json '.cryptsetup_argv | join(" ")' | grep -o -- '--sector-size 4096')" "--sector-size 4096"
 	is "$(json '.cryptsetup_argv | last')" even.img
-	is "$(json .crypttab)" "luks-even.img even.img none luks"
+	is "$(json .crypttab)" "luks-even.img $PWD/even.img none luks"
 	chosen aes-xts-plain64/512@2048 --from r.json odd.img
 	json '.rejected[] | select(.spec == "aes-xts-plain64/512@4096") | .reason' | grep -q "4096 does not divide"
 	chosen aes-xts-plain64/512@512 --from r.json --sector-size 512 even.img
