@@ -4,16 +4,21 @@
  * dm-crypt's sectors. A tier file defines the following and then includes this; it gives the tier's
  * functions and the initialiser TIER_MODES for its struct engine_tier.
  *
- *   vec            a vector of VEC_BLOCKS AES blocks
- *   PIPE           vectors that go through the AES units together
- *   UNROLL         before a loop over a pipeline: a literal unroll pragma. Left to itself, or with
- *                  a count passed in, gcc -O2 keeps the vectors in memory: two to three times
- * slower struct schedule vec_load(p), vec_store(p, v), vec_xor(a, b) vec_mul_x(v, n)         each
- * block times x^n in XTS's field, n literal: VEC_BLOCKS or PIPE_BLOCKS vec_tweaks(p)           T, T
- * x, … T x^(VEC_BLOCKS - 1) for the block T at p vec_chain(p, v)         the block at p, then v
- * without its last block vec_gather(p, stride), vec_scatter(p, stride, v)    a block from each of
- * VEC_BLOCKS sectors pipe_encrypt(schedule, v), pipe_decrypt(schedule, v)    PIPE vectors in place
- *   cbc_encrypt_sector(schedule, dst, src, size, iv)        one block after the other
+ * - vec: a vector of VEC_BLOCKS AES blocks.
+ * - PIPE: how many vectors go through the AES units together.
+ * - UNROLL: stands before a loop over a pipeline; a literal unroll pragma. Left to itself, or with
+ *   a count passed in, gcc -O2 keeps the vectors in memory: two to three times slower.
+ * - struct schedule: the round keys, made by make_schedule(to, from).
+ * - vec_load(p), vec_store(p, v), vec_xor(a, b).
+ * - vec_mul_x(v, n): each block times x^n in XTS's field; n is literal, VEC_BLOCKS, PIPE_BLOCKS
+ *   or 8.
+ * - vec_tweaks(p): T, T x, ... T x^(VEC_BLOCKS - 1) for the block T at p.
+ * - vec_chain(p, v): the block at p, then v without its last block.
+ * - LINE_STEPS: how many blocks of a sector CBC's multi-buffer encryption takes at a time.
+ * - line_gather(v, p, stride), line_scatter(p, stride, v): that many blocks, v[0] to
+ *   v[LINE_STEPS - 1], from and to each of VEC_BLOCKS sectors, `stride` bytes apart.
+ * - pipe_encrypt(schedule, v), pipe_decrypt(schedule, v): PIPE vectors in place.
+ * - cbc_encrypt_sector(schedule, dst, src, size, iv): one block after the other.
  */
 #include <endian.h>
 #include <stdalign.h>
