@@ -64,6 +64,7 @@ bench() {
 @test "--cpu-disable aes leaves the portable tier, no roofline, and says so" {
 	bench --engine cpu --cpu-disable aes aes-xts-plain64/512@4096
 	is "$(json '[.results[].tier] | unique | join(" ")')" portable
+	is "$(json '.cpu.tiers | last | [.name, .usable, .bits] | map(tostring) | join(" ")')" "table true null"
 	is "$(json '.roofline | length')" 0
 	is "$(json '[.results[].roofline_share] | unique | join(" ")')" ""
 	if [ "$(json '.cpu.disabled | length')" -gt 0 ]; then

@@ -21,7 +21,7 @@ results() {
 			| ($spec | split("@")[1] | tonumber) as $sector
 			| (["encrypt", $enc], ["decrypt", $dec]) as [$direction, $mbs]
 			| ($mbs | tonumber * 1000000) as $m
-			| { spec: $spec, engine: $engine, tier: (if $engine == "cpu" then "portable" else null end),
+			| { spec: $spec, engine: $engine, tier: (if $engine == "cpu" then "table" else null end),
 			    shape: "serial", direction: $direction, size: $sector, threads: 1, median: $m,
 			    low: ($m * 0.99 | floor), high: ($m * 1.01 | floor), roofline_share: null, checked: true }]
 		| { schema: "dmcrypt-tune.bench.v1", roofline: [], conditions: [], results: . }' <<<"$rows"

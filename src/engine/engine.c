@@ -22,10 +22,13 @@ struct engine_key {
 
 const struct engine_tier *const engine_tiers[] = {
 #if defined(__x86_64__) || defined(__i386__)
-	&engine_tier_vaes512,  &engine_tier_vaes256,
+	&engine_tier_vaes512,
+	&engine_tier_vaes256,
 	&engine_tier_aesni,
 #endif
-	&engine_tier_portable, NULL,
+	&engine_tier_portable,
+	&engine_tier_table, /* last: never the best */
+	NULL,
 };
 
 const char *engine_tier_name(const struct engine_tier *tier)

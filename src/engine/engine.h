@@ -29,7 +29,10 @@ enum engine_direction { ENGINE_ENCRYPT, ENGINE_DECRYPT };
 struct engine_tier;
 struct engine_key;
 
-/* Every tier compiled in, best first; NULL-terminated. */
+/*
+ * Every tier compiled in, best first, NULL-terminated. Behind `portable` stands `table`, which does
+ * AES as the kernel's generic C has it, not in constant time: for comparison, never the best.
+ */
 extern const struct engine_tier *const engine_tiers[];
 
 const char *engine_tier_name(const struct engine_tier *tier);

@@ -39,6 +39,7 @@ struct engine_tier {
 };
 
 extern const struct engine_tier engine_tier_portable;
+extern const struct engine_tier engine_tier_table;
 #if defined(__x86_64__) || defined(__i386__)
 extern const struct engine_tier engine_tier_aesni;
 extern const struct engine_tier engine_tier_vaes256;

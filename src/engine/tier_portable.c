@@ -10,8 +10,7 @@
  */
 #include "engine/tier.h"
 
-#include <endian.h>
-#include <string.h>
+#include "engine/vec_words.h"
 
 /* Where the architecture's baseline has 128-bit vectors, a word is two independent 64-bit halves:
  * the compiler's generic vectors, no instruction set of ours. */
@@ -30,19 +29,10 @@ typedef uint64_t word;
 #define SBOX_WORD word
 #include "engine/sbox_template.h"
 
-#define ROWS       4
-#define BITS       8
-#define HALF_PIPE  16 /* blocks for 64 bits of a word */
-#define VEC_BLOCKS 1
-#define LINE_STEPS 4
-#define PIPE       (HALVES * HALF_PIPE)
-#define UNROLL     _Pragma("GCC unroll 1")
-#define ALWAYS     static inline __attribute__((always_inline))
-
-/* A block as two little-endian numbers. */
-typedef struct {
-	uint64_t lo, hi;
-} vec;
+#define ROWS      4
+#define BITS      8
+#define HALF_PIPE 16 /* blocks for 64 bits of a word */
+#define PIPE      (HALVES * HALF_PIPE)
 
 struct schedule {
 	word key[AES_ROUNDS_MAX + 1][ROWS][BITS];
@@ -255,62 +245,6 @@ static __attribute__((noinline)) void pipe_decrypt(const struct schedule *k, vec
 		unmix_columns(state);
 	}
 	unpack(v, state);
-}
-
-ALWAYS vec vec_load(const uint8_t *p)
-{
-	vec v;
-
-	memcpy(&v, p, sizeof(v));
-	v.lo = le64toh(v.lo);
-	v.hi = le64toh(v.hi);
-	return v;
-}
-
-ALWAYS void vec_store(uint8_t *p, vec v)
-{
-	v.lo = htole64(v.lo);
-	v.hi = htole64(v.hi);
-	memcpy(p, &v, sizeof(v));
-}
-
-ALWAYS vec vec_xor(vec a, vec b)
-{
-	return (vec){a.lo ^ b.lo, a.hi ^ b.hi};
-}
-
-/* n up to 32: what leaves at the top comes back times x^7 + x^2 + x + 1. */
-ALWAYS vec vec_mul_x(vec v, int n)
-{
-	const uint64_t out = v.hi >> (64 - n);
-
-	return (vec){v.lo << n ^ out ^ out << 1 ^ out << 2 ^ out << 7,
-		     v.hi << n | v.lo >> (64 - n)};
-}
-
-ALWAYS vec vec_tweaks(const uint8_t *p)
-{
-	return vec_load(p);
-}
-
-ALWAYS vec vec_chain(const uint8_t *p, vec v)
-{
-	(void)v;
-	return vec_load(p);
-}
-
-ALWAYS void line_gather(vec v[LINE_STEPS], const uint8_t *p, size_t stride)
-{
-	(void)stride;
-	for (int i = 0; i < LINE_STEPS; i++)
-		v[i] = vec_load(p + i * AES_BLOCK);
-}
-
-ALWAYS void line_scatter(uint8_t *p, size_t stride, const vec v[LINE_STEPS])
-{
-	(void)stride;
-	for (int i = 0; i < LINE_STEPS; i++)
-		vec_store(p + i * AES_BLOCK, v[i]);
 }
 
 /* One block costs as much as a pipeline. */

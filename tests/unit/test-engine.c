@@ -306,8 +306,9 @@ static bool run(const struct engine_key *key, const struct call *c, enum engine_
 static size_t serial_count(const struct call *c, const struct engine_tier *tier)
 {
 	const size_t few = 1 + 512 / c->size;
+	const bool slow = tier == &engine_tier_portable || tier == &engine_tier_scalar;
 
-	return !engine_tier_bits(tier) && c->count > few ? few : c->count;
+	return slow && c->count > few ? few : c->count;
 }
 
 static void complain(const struct call *c, const struct engine_tier *tier, const char *what)
@@ -428,6 +429,9 @@ static void test_usable(void)
 	ok(engine_tier_find("portable") == &engine_tier_portable, "portable by name");
 	ok(!engine_tier_find("nosuch") && !engine_tier_find(""), "no tier by a wrong name");
 	ok(engine_tier_usable(&engine_tier_portable, &cpu, NULL, 0), "portable needs nothing");
+	ok(engine_tier_usable(engine_tier_find("table"), &cpu, NULL, 0) &&
+		   engine_tier_best(&cpu) == &engine_tier_portable,
+	   "so does table, which is never the best");
 	if (!engine_tier_find("aesni")) {
 		tap_skip("aesni: for x86");
 		return;
