@@ -45,12 +45,39 @@ static void explain_speed(struct plan *plan, const struct decide_input *input,
 		units_speed(w->speed.encrypt, enc), spec_strength(&w->spec));
 }
 
-static void explain_basis(struct plan *plan, const struct decide_input *input,
-			  const struct choice *w)
+static const char *tier_or_unnamed(const char *tier)
+{
+	return *tier ? tier : "unnamed";
+}
+
+/* Names the tiers that the figures come from, and the one that they should come from. */
+static void explain_cpu(struct plan *plan, const struct decide_input *input, const struct choice *w)
 {
 	const char *driver = NULL, *kernel = w->spec.kind->kernel;
 	enum kernel_aes_kind kind = kernel_aes_kind(&input->facts->kernel, kernel, &driver);
+	const char *mirror = decide_mirror_tier(&input->facts->kernel, kernel);
+	const char *writes = tier_or_unnamed(w->speed.tier[ENGINE_ENCRYPT]);
+	const char *reads = tier_or_unnamed(w->speed.tier[ENGINE_DECRYPT]);
+	char on[sizeof(plan->reasons[0])];
 
+	if (strcmp(writes, reads) != 0)
+		snprintf(on, sizeof(on), "%s tier (writes) and the %s tier (reads), not on the %s",
+			 writes, reads, mirror);
+	else if (strcmp(writes, mirror) != 0)
+		snprintf(on, sizeof(on), "%s tier, not on the %s", writes, mirror);
+	else
+		snprintf(on, sizeof(on), "%s", mirror);
+	if (kind == KERNEL_AES_UNKNOWN)
+		driver = "the slowest that the kernel may have, since its driver is not known";
+	plan_reason(
+		plan,
+		"Measured in-process on the %s tier, which stands for %s; the kernel's cost per request is not in it.",
+		on, driver ? driver : "the kernel's driver");
+}
+
+static void explain_basis(struct plan *plan, const struct decide_input *input,
+			  const struct choice *w)
+{
 	switch (plan->basis) {
 	case PLAN_BASIS_DM:
 		plan_reason(plan, "Measured through dm-crypt itself.");
@@ -61,14 +88,7 @@ static void explain_basis(struct plan *plan, const struct decide_input *input,
 			"Measured on the kernel's own ciphers through AF_ALG, with the cost of the crossing, which a disk does not pay, taken off.");
 		break;
 	case PLAN_BASIS_CPU:
-		plan_reason(
-			plan,
-			"Measured in-process on the %s tier, which stands for %s; the kernel's cost per request is not in it.",
-			decide_mirror_tier(&input->facts->kernel, kernel),
-			kind == KERNEL_AES_UNKNOWN
-				? "the slowest that the kernel may have, since its driver is not known"
-			: driver ? driver
-				 : "the kernel's driver");
+		explain_cpu(plan, input, w);
 		break;
 	case PLAN_BASIS_FACTS:
 		plan_reason(plan,
@@ -131,26 +151,27 @@ static void reject_measured(struct plan *plan, const struct decide_input *input,
 			    const struct choice *c, const struct choice *w)
 {
 	double ratio = c->speed.mixed / w->speed.mixed;
-	char speed[UNITS_MAX], reason[256];
+	char speed[UNITS_MAX], expected[UNITS_MAX + 16] = "", reason[256];
 
-	units_speed(c->speed.mixed, speed);
+	if (!c->speed.order_only)
+		snprintf(expected, sizeof(expected), "%s expected, ",
+			 units_speed(c->speed.mixed, speed));
 	if (ratio < 1 && !speed_tie(&c->speed, &w->speed))
-		snprintf(reason, sizeof(reason), "%s expected, %.0f %% slower", speed,
-			 100 * (1 - ratio));
+		snprintf(reason, sizeof(reason), "%s%.0f %% slower", expected, 100 * (1 - ratio));
 	else if (spec_class(&c->spec) == spec_class(&w->spec) &&
 		 spec_strength(&c->spec) == spec_strength(&w->spec))
 		snprintf(
 			reason, sizeof(reason),
-			"%s expected, no difference that the spread allows to see; the more usual one is taken",
-			speed);
+			"%sno difference that the spread allows to see; the more usual one is taken",
+			expected);
 	else if (speed_tie(&c->speed, &w->speed))
-		snprintf(reason, sizeof(reason), "%s expected, no faster, and weaker (%s, %u bits)",
-			 speed, spec_class_name(spec_class(&c->spec)), spec_strength(&c->spec));
+		snprintf(reason, sizeof(reason), "%sno faster, and weaker (%s, %u bits)", expected,
+			 spec_class_name(spec_class(&c->spec)), spec_strength(&c->spec));
 	else
 		snprintf(
 			reason, sizeof(reason),
-			"weaker (%s, %u bits): %s expected is %.2f times as fast, where policy %s asks for clearly more than %.2f times",
-			spec_class_name(spec_class(&c->spec)), spec_strength(&c->spec), speed,
+			"weaker (%s, %u bits): %s%.2f times as fast, where policy %s asks for clearly more than %.2f times",
+			spec_class_name(spec_class(&c->spec)), spec_strength(&c->spec), expected,
 			ratio, input->policy->name, c->factor / w->factor);
 	reject(plan, &c->spec, c->speed.order_only ? 0 : c->speed.mixed, reason);
 }
@@ -200,7 +221,7 @@ static void reject_sectors(struct plan *plan, const struct decide_input *input,
 			;
 		else if (input->sector || (input->wanted && input->wanted->sector))
 			snprintf(reason, sizeof(reason), "another sector size was asked for");
-		else if (!(speed.mixed > 0) || w->speed.order_only)
+		else if (!(speed.mixed > 0) || speed.order_only || w->speed.order_only)
 			snprintf(reason, sizeof(reason), "smaller sectors cost more requests");
 		else if (speed_tie(&speed, &w->speed) || speed.mixed >= w->speed.mixed)
 			snprintf(reason, sizeof(reason),

@@ -9,6 +9,7 @@
 struct speed {
 	double mixed, low, high; /* reads and writes in the policy's proportion; 0: not known */
 	double encrypt, decrypt;
+	const char *tier[2]; /* that it was measured on, by direction: the input's strings */
 	unsigned threads;
 	bool order_only;  /* measured on a faster tier than the kernel's: good for ranking, not as a
 			     figure */

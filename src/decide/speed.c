@@ -188,6 +188,7 @@ static bool one_way(struct one_way *way, const struct decide_input *input, enum 
 	way->low = (r->low > 0 && r->low < r->median ? r->low : r->median) * scale;
 	way->high = (r->high > r->median ? r->high : r->median) * scale;
 	speed->threads = r->threads;
+	speed->tier[direction] = r->tier;
 	return true;
 }
 

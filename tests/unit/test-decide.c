@@ -240,6 +240,53 @@ static void test_afalg_fit(void)
 	plan_free(&plan);
 }
 
+/* The figure of each tier on its own, for a kernel's driver: a throughput or only an order, and the
+ * sentence that names both tiers. */
+static void check_tier(const char *driver, const char *measured, bool figure, const char *says)
+{
+	static struct scene s;
+	struct status st = {0};
+	struct plan plan;
+	bool decided;
+
+	scene_init(&s);
+	kernel_has(&s, "xts(aes)", driver);
+	add(&s, MEASURE_CPU, "aes-xts-plain64/512@4096", 300);
+	add(&s, MEASURE_CPU, "aes-xts-plain64/256@4096", 310);
+	for (size_t i = 0; i < s.m.n_results; i++)
+		strcpy(s.results[i].tier, measured);
+	decided = !decide_plan(&plan, &s.input, &st);
+	ok(decided && plan.basis == PLAN_BASIS_CPU && (plan.speed > 0) == figure,
+	   "%s measured, %s in the kernel: %s", measured, driver,
+	   figure ? "a throughput" : "an order");
+	ok(decided && strstr(plan.reasons[1], says), "says so: %s", plan.reasons[1]);
+	for (size_t i = 0; decided && i < plan.n_rejected; i++)
+		if (!figure &&
+		    (strstr(plan.rejected[i].reason, "expected") || plan.rejected[i].speed > 0))
+			decided = ok(false, "no figure for what was rejected: %s",
+				     plan.rejected[i].reason);
+	plan_free(&plan);
+}
+
+static void test_tiers(void)
+{
+	const char *generic = "xts(ecb(aes-generic))";
+
+	check_tier(generic, "table", true, "the table tier, which stands for xts(ecb(");
+	check_tier(generic, "portable", false,
+		   "the portable tier, not on the table tier, which stands for xts(ecb(");
+	check_tier("nosuch", "portable", false, "not on the table tier, which stands for the slow");
+	check_tier("nosuch", "table", true, "the table tier, which stands for the slowest");
+	if (!engine_tier_find("aesni")) {
+		tap_skip("no aesni tier on this architecture");
+		return;
+	}
+	check_tier(generic, "aesni", false, "the aesni tier, not on the table tier, which");
+	check_tier("xts-aes-aesni", "aesni", true, "the aesni tier, which stands for xts-aes-");
+	check_tier("xts-aes-aesni", "portable", true,
+		   "the portable tier, not on the aesni tier, which stands for xts-aes-aesni");
+}
+
 static void test_mirror(void)
 {
 	static struct scene s;
@@ -250,8 +297,8 @@ static void test_mirror(void)
 
 	scene_init(&s);
 	kernel_has(&s, "xts(aes)", "xts(ecb(aes-generic))");
-	ok(strcmp(decide_mirror_tier(&s.facts.kernel, "xts(aes)"), "aesni"),
-	   "a generic driver is not mirrored by aesni");
+	ok(!strcmp(decide_mirror_tier(&s.facts.kernel, "xts(aes)"), "table"),
+	   "a generic driver is mirrored by table look-ups");
 	add(&s, MEASURE_CPU, "aes-xts-plain64/512@4096", 120);
 	for (int i = 0; i < 2; i++) {
 		r = add_way(&s, MEASURE_CPU, "aes-xts-plain64/512@4096",
@@ -442,6 +489,7 @@ int main(void)
 	test_read_share();
 	test_afalg_fit();
 	test_mirror();
+	test_tiers();
 	test_sectors();
 	test_pbkdf();
 	test_facts_only();
