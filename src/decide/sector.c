@@ -20,7 +20,11 @@ bool sector_allowed(const struct device_facts *device, const struct spec_kind *k
 
 	if (!device)
 		return true;
-	length = decide_data_length(device, PLAN_DATA_OFFSET);
+	/* libcryptsetup goes by a file's exact length for all but 512-byte sectors, although the
+	 * loop device that it is used through ends at a whole 512 (lib/setup.c, 2.6). */
+	length = sector == SPEC_SECTOR_MIN         ? decide_data_length(device, PLAN_DATA_OFFSET)
+		 : device->size > PLAN_DATA_OFFSET ? device->size - PLAN_DATA_OFFSET
+						   : 0;
 	begin = device->start + PLAN_DATA_OFFSET;
 	if (length % sector)
 		snprintf(reason, size, "%u does not divide the data area's %" PRIu64 " bytes",
