@@ -8,6 +8,8 @@ setup_file() {
 }
 
 setup() {
+	# LeakSanitizer attaches to its own process, which one that made itself not dumpable only lets root do.
+	[ "$(id -u)" -eq 0 ] || export ASAN_OPTIONS="${ASAN_OPTIONS-}:detect_leaks=0"
 	PATH=$PATH:/usr/sbin:/sbin
 	cd "$BATS_TEST_TMPDIR" || return
 	printf 'key' >key
