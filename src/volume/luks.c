@@ -85,13 +85,13 @@ static int rehearse_error(int err, const char *step, const struct luks_request *
 		return status_nomem(st);
 	if (err == -EINVAL)
 		return status_set(st, ST_REFUSED, EINVAL,
-				  "A volume with %s cannot be made here (%s): %s Nothing was "
+				  "A volume with %s cannot be made here (%s): %s. Nothing was "
 				  "written.",
 				  spec_print(&request->plan->spec, text), step,
 				  luks_words(log, err));
 	return status_set(st, ST_MISSING, -err,
 			  "A volume with %s cannot be made here: %s could not be made in a trial "
-			  "run in memory: %s Nothing was written. (This kernel may lack the "
+			  "run in memory: %s. Nothing was written. (This kernel may lack the "
 			  "cipher, or keep programs from it.)",
 			  spec_print(&request->plan->spec, text), step, luks_words(log, err));
 }
@@ -169,14 +169,14 @@ static int take_back(struct guard *guard, const unsigned char *head, size_t len,
 	enum exit_status code = err == -ENOMEM ? ST_NOMEM : err == -EBUSY ? ST_BUSY : ST_REFUSED;
 
 	if (changed >= 0)
-		return status_set(st, code, -err, "%s was not formatted (%s): %s %s",
+		return status_set(st, code, -err, "%s was not formatted (%s): %s. %s",
 				  guard->device.path, step, luks_words(log, err),
 				  changed ? "What had been written was taken back: its contents "
 					    "are what they were."
 					  : "Nothing on it was changed.");
 	return status_set(
 		st, ST_CHECK, -err,
-		"Formatting %s failed (%s): %s The first %zu bytes of it are damaged, and could "
+		"Formatting %s failed (%s): %s. The first %zu bytes of it are damaged, and could "
 		"not be put back; it holds no volume that opens.",
 		guard->device.path, step, luks_words(log, err), len);
 }

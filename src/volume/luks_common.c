@@ -5,14 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Appends text to the log with the name in the place of every mention of the path. */
+/* Appends text to the log with the name in the place of every mention of the path, and without a
+ * full stop at its end: the sentence that it becomes a part of has its own. */
 static void log_append(struct luks_log *log, const char *text)
 {
 	size_t used = strlen(log->text), skip = log->path ? strlen(log->path) : 0;
 	const char *hit;
 
 	if (used)
-		used += snprintf(log->text + used, sizeof(log->text) - used, " ");
+		used += snprintf(log->text + used, sizeof(log->text) - used, ". ");
 	while (used < sizeof(log->text) - 1 && *text) {
 		hit = skip ? strstr(text, log->path) : NULL;
 		used += snprintf(log->text + used, sizeof(log->text) - used, "%.*s%s",
@@ -22,6 +23,9 @@ static void log_append(struct luks_log *log, const char *text)
 			break;
 		text = hit + skip;
 	}
+	used = strlen(log->text);
+	if (used && strchr(".?!", log->text[used - 1]))
+		log->text[used - 1] = '\0';
 }
 
 static void on_message(int level, const char *message, void *arg)
