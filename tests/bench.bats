@@ -189,8 +189,7 @@ bench() {
 }
 
 @test "an ordinary user gets the same" {
-	readable_copy
-	expect 0 as_user "$COPY/dmct" bench --json --time 0.2 --engine cpu,openssl aes-xts-plain64/512@4096
+	expect 0 as_user "$DMCT" bench --json --time 0.2 --engine cpu,openssl aes-xts-plain64/512@4096
 	valid bench
 	is "$(json '[.results[] | select(.engine == "cpu" and .checked)] | length')" 2
 }

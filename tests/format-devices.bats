@@ -80,7 +80,7 @@ dialogue() {
 						end { send "\004" }
 						INT { send "\003" }
 						QUIT { send "\034" }
-						default { exec kill -$what [exp_pid] }
+						default { exec sh -c "kill -$what [exp_pid]" }
 					}
 					await {dmcrypt-tune: [^\r]*}
 					after 100
@@ -203,7 +203,7 @@ dialogue() {
 	mkdir mnt
 	unshare -m --propagation private sh -c "mount $loop mnt && touch mounted && exec sleep 20" &
 	pid=$!
-	until [ -e mounted ]; do sleep 0.05; kill -0 $pid || skip "no mount namespaces"; done
+	until [ -e mounted ]; do sleep 0.05; kill -0 $pid || skip "no mount namespace can be made here (unshare -m)"; done
 	expect 5 format "$loop" --auto --yes --overwrite --key-file key
 	says "not visible here"
 	kill $pid
@@ -233,6 +233,7 @@ dialogue() {
 	[ "$(id -u)" -eq 0 ] || skip "hiding a library needs root"
 	library=$(ldconfig -p | sed -n 's/.*libgcc_s.so.1 .* => //p' | head -1)
 	[ -n "$library" ] || skip "no libgcc_s.so.1 listed"
+	unshare -m true 2>/dev/null || skip "no mount namespace can be made here (unshare -m)"
 	! ldd "$DMCT" | grep -q libgcc_s || skip "the program itself was built with libgcc_s"
 	without 7 "$library" "${COSTS[@]}"
 	says libgcc_s
