@@ -4,6 +4,10 @@
 
 load lib/common
 
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
 @test "help goes to stdout with status 0, --version names the version" {
 	expect 0 "$DMCT" --help
 	[[ $output == "Usage: dmcrypt-tune COMMAND"* ]]
@@ -29,4 +33,11 @@ load lib/common
 	is "$(json .error.code)" 1
 	is "$(json .error.name)" usage
 	[[ $(json .error.message) == *nonsense* ]]
+}
+
+@test "the program starts without libkcapi: it is loaded when it is asked for" {
+	need ldd "the C library's tools"
+	ldd "$DMCT" >libraries || skip "ldd cannot read the program"
+	grep -q libcryptsetup libraries
+	run ! grep libkcapi libraries
 }

@@ -6,17 +6,18 @@
 #ifdef WITH_KCAPI
 #include <endian.h>
 #include <errno.h>
-#include <kcapi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "measure/backend.h"
+#include "measure/kcapi_load.h"
 
 /* The longest IV that an algorithm may have: adiantum's. */
 #define IV_MAX 32
 
 struct state {
+	const struct kcapi_library *kcapi;
 	struct kcapi_handle *handle;
 	enum engine_direction direction;
 	size_t size;
@@ -56,35 +57,39 @@ static int known_failure(const struct backend_cell *cell, struct backend_error *
 static int afalg_open(void **out, const struct backend_cell *cell, const uint8_t *raw,
 		      struct backend_error *error)
 {
-	const char *name = cell->spec.kind->kernel;
+	const char *name = cell->spec.kind->kernel, *reason;
+	const struct kcapi_library *kcapi;
 	struct state *state;
 	int ret;
 
 	ret = known_failure(cell, error);
 	if (ret)
 		return ret;
+	kcapi = kcapi_load(&reason);
+	if (!kcapi)
+		return backend_fail(error, ELIBACC, "%s", reason);
 	state = calloc(1, sizeof(*state));
 	if (!state)
 		return backend_fail(error, ENOMEM, "out of memory");
+	state->kcapi = kcapi;
 	state->direction = cell->direction;
 	state->size = cell->size;
-	kcapi_set_verbosity(KCAPI_LOG_NONE);
-	ret = kcapi_cipher_init(&state->handle, name, 0);
+	ret = kcapi->cipher_init(&state->handle, name, 0);
 	if (ret) {
 		free(state);
 		return backend_fail(error, abs(ret), "AF_ALG gives no %s: %s", name,
 				    strerror(abs(ret)));
 	}
-	ret = kcapi_cipher_setkey(state->handle, raw, cell->spec.key_bits / 8);
+	ret = kcapi->cipher_setkey(state->handle, raw, cell->spec.key_bits / 8);
 	if (ret)
 		backend_fail(error, abs(ret), "%s refuses a key of %u bits: %s", name,
 			     cell->spec.key_bits, strerror(abs(ret)));
-	else if (kcapi_cipher_ivsize(state->handle) > IV_MAX ||
-		 kcapi_cipher_ivsize(state->handle) < sizeof(uint64_t))
+	else if (kcapi->cipher_ivsize(state->handle) > IV_MAX ||
+		 kcapi->cipher_ivsize(state->handle) < sizeof(uint64_t))
 		ret = backend_fail(error, EPROTO, "%s wants an IV of %u bytes", name,
-				   kcapi_cipher_ivsize(state->handle));
+				   kcapi->cipher_ivsize(state->handle));
 	if (ret) {
-		kcapi_cipher_destroy(state->handle);
+		kcapi->cipher_destroy(state->handle);
 		free(state);
 		return -abs(ret);
 	}
@@ -103,11 +108,11 @@ static int afalg_crypt(void *arg, enum engine_direction direction, uint8_t *data
 	/* sendmsg, not vmsplice: for one sector it takes two system calls fewer, and newer kernels
 	 * copy spliced pages anyway. */
 	if (direction == ENGINE_ENCRYPT)
-		n = kcapi_cipher_encrypt(state->handle, data, state->size, iv, data, state->size,
-					 KCAPI_ACCESS_SENDMSG);
+		n = state->kcapi->cipher_encrypt(state->handle, data, state->size, iv, data,
+						 state->size, KCAPI_ACCESS_SENDMSG);
 	else
-		n = kcapi_cipher_decrypt(state->handle, data, state->size, iv, data, state->size,
-					 KCAPI_ACCESS_SENDMSG);
+		n = state->kcapi->cipher_decrypt(state->handle, data, state->size, iv, data,
+						 state->size, KCAPI_ACCESS_SENDMSG);
 	if (n < 0)
 		return (int)n;
 	return (size_t)n == state->size ? 0 : -EMSGSIZE;
@@ -131,7 +136,7 @@ static void afalg_close(void *arg)
 {
 	struct state *state = arg;
 
-	kcapi_cipher_destroy(state->handle);
+	state->kcapi->cipher_destroy(state->handle);
 	free(state);
 }
 
