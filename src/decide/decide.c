@@ -50,6 +50,8 @@ static double handicap(const struct policy *policy, const struct spec *spec)
 	enum spec_class class = spec_class(spec);
 	double factor = class == SPEC_CLASS_STRONG ? 1 : policy->margin[class];
 
+	if (spec->kind->usual >= SPEC_USUAL_RARE)
+		factor *= policy->rare_margin;
 	/* Half the strength costs the same again within CBC. */
 	if (class == SPEC_CLASS_CBC && spec_strength(spec) < 256)
 		factor *= policy->margin[SPEC_CLASS_XTS128];
@@ -74,11 +76,11 @@ static bool prefer_larger(enum plan_basis basis, const struct speed *small,
 		return true;
 	if (basis == PLAN_BASIS_DM)
 		return large->mixed > small->mixed && !speed_tie(small, large);
-	return large->high >= small->low * (1 - SECTOR_ALLOWANCE);
+	return large->tie_high >= small->tie_low * (1 - SECTOR_ALLOWANCE);
 }
 
-static void choose_sector(struct choice *c, const struct decide_input *input, enum plan_basis basis,
-			  unsigned wanted)
+static void choose_sector(struct choice *c, const struct decide_input *input,
+			  const struct ground *ground, unsigned wanted)
 {
 	struct spec spec = c->spec;
 	struct speed speed;
@@ -88,14 +90,14 @@ static void choose_sector(struct choice *c, const struct decide_input *input, en
 	for (spec.sector = SPEC_SECTOR_MIN; spec.sector <= SPEC_SECTOR_MAX; spec.sector *= 2) {
 		if (wanted && spec.sector != wanted)
 			continue;
-		if (!sector_allowed(input->device, spec.kind, spec.sector, wanted != 0, reason,
+		if (!sector_allowed(input, spec.kind, spec.sector, wanted != 0, reason,
 				    sizeof(reason))) {
 			if (!found)
 				snprintf(c->reason, sizeof(c->reason), "%s", reason);
 			continue;
 		}
-		speed_of(&speed, input, basis, &spec);
-		if (found && !prefer_larger(basis, &c->speed, &speed))
+		speed_of(&speed, input, ground, &spec);
+		if (found && !prefer_larger(ground->basis, &c->speed, &speed))
 			continue;
 		found = true;
 		c->spec = spec;
@@ -107,24 +109,27 @@ static void choose_sector(struct choice *c, const struct decide_input *input, en
 }
 
 static void judge(struct choice *c, const struct candidate *candidate,
-		  const struct decide_input *input, enum plan_basis basis)
+		  const struct decide_input *input, const struct ground *ground)
 {
 	unsigned wanted = input->sector ? input->sector : input->wanted ? input->wanted->sector : 0;
 
 	c->spec = candidate->spec;
-	c->factor = input->wanted ? 1 : handicap(input->policy, &c->spec);
-	if (!candidate->admitted) {
-		c->state = CHOICE_NOT_ADMITTED;
-		snprintf(c->reason, sizeof(c->reason), "%s", candidate->reason);
-	} else if (input->policy->fips && !c->spec.kind->fips) {
-		c->state = CHOICE_NOT_ADMITTED;
-		snprintf(c->reason, sizeof(c->reason), "not approved for FIPS");
+	c->factor = handicap(input->policy, &c->spec);
+	c->state = CHOICE_NOT_ADMITTED;
+	c->by_policy = true;
+	if (!c->spec.kind->fips && (input->policy->fips || input->facts->kernel.fips)) {
+		snprintf(c->reason, sizeof(c->reason), "%s",
+			 input->facts->kernel.fips
+				 ? "not approved, and the kernel runs in FIPS mode"
+				 : "not approved for FIPS");
 	} else if (c->factor == 0) {
-		c->state = CHOICE_NOT_ADMITTED;
 		snprintf(c->reason, sizeof(c->reason), "policy %s never takes %s",
 			 input->policy->name, spec_class_name(spec_class(&c->spec)));
+	} else if (!candidate->admitted) {
+		c->by_policy = false;
+		snprintf(c->reason, sizeof(c->reason), "%s", candidate->reason);
 	} else {
-		choose_sector(c, input, basis, wanted);
+		choose_sector(c, input, ground, wanted);
 	}
 }
 
@@ -132,8 +137,8 @@ static struct speed scaled(const struct choice *c)
 {
 	struct speed s = c->speed;
 
-	s.low /= c->factor;
-	s.high /= c->factor;
+	s.tie_low /= c->factor;
+	s.tie_high /= c->factor;
 	return s;
 }
 
@@ -224,23 +229,34 @@ static int list_candidates(struct candidates *candidates, const struct decide_in
 	return 0;
 }
 
+/* The largest sector size that could be had, for a refusal to name; 0: none. */
+static unsigned largest_sector(const struct decide_input *input, const struct spec_kind *kind)
+{
+	char reason[192];
+	unsigned s;
+
+	for (s = SPEC_SECTOR_MAX; s >= SPEC_SECTOR_MIN; s /= 2)
+		if (sector_allowed(input, kind, s, true, reason, sizeof(reason)))
+			return s;
+	return 0;
+}
+
 static int refuse(const struct choice *list, size_t n, const struct decide_input *input,
 		  struct status *st)
 {
 	char text[SPEC_TEXT_MAX];
+	unsigned wanted = input->sector ? input->sector : input->wanted ? input->wanted->sector : 0;
 
-	if (n == 1 && input->wanted)
-		return status_set(st,
-				  list[0].state == CHOICE_NO_SECTOR || input->policy->fips
-					  ? ST_REFUSED
-					  : ST_MISSING,
-				  EOPNOTSUPP, "%s cannot be used here: %s.",
-				  spec_print(&list[0].spec, text), list[0].reason);
 	for (size_t i = 0; i < n; i++)
-		if (list[i].state == CHOICE_NO_SECTOR && input->sector)
-			return status_set(st, ST_REFUSED, EINVAL,
-					  "--sector-size %u cannot be used here: %s.",
-					  input->sector, list[i].reason);
+		if (list[i].state == CHOICE_NO_SECTOR && wanted)
+			return status_set(
+				st, ST_REFUSED, EINVAL,
+				"Sectors of %u bytes cannot be used here: %s; the largest that can is %u. Nothing was written.",
+				wanted, list[i].reason, largest_sector(input, list[i].spec.kind));
+	if (n == 1 && input->wanted)
+		return status_set(st, list[0].by_policy ? ST_REFUSED : ST_MISSING, EOPNOTSUPP,
+				  "%s cannot be used here: %s. Nothing was written.",
+				  spec_print(&list[0].spec, text), list[0].reason);
 	return status_set(st, ST_MISSING, EOPNOTSUPP,
 			  "No cipher can be recommended here; the first one, %s, was refused: %s.",
 			  spec_print(&list[0].spec, text), list[0].reason);
@@ -248,13 +264,15 @@ static int refuse(const struct choice *list, size_t n, const struct decide_input
 
 static int check_size(const struct device_facts *device, struct status *st)
 {
-	if (!device || decide_data_length(device, PLAN_DATA_OFFSET) >= SPEC_SECTOR_MIN)
+	uint64_t offset = decide_data_offset(device);
+
+	if (!device || decide_data_length(device, offset) >= SPEC_SECTOR_MIN)
 		return 0;
 	return status_set(st, ST_DEVICE, ENOSPC,
 			  "%s is too small: it has %" PRIu64
-			  " bytes, and a LUKS2 header takes %llu; at least %llu are needed.",
-			  device->path, device->size, PLAN_DATA_OFFSET,
-			  PLAN_DATA_OFFSET + SPEC_SECTOR_MIN);
+			  " bytes, and a LUKS2 header takes %" PRIu64 "; at least %" PRIu64
+			  " are needed.",
+			  device->path, device->size, offset, offset + SPEC_SECTOR_MIN);
 }
 
 static void fill_plan(struct plan *plan, const struct choice *winner, enum plan_basis basis)
@@ -274,20 +292,21 @@ static void fill_plan(struct plan *plan, const struct choice *winner, enum plan_
 static int choose(struct plan *plan, const struct decide_input *input,
 		  const struct candidates *candidates, struct choice *list, struct status *st)
 {
-	enum plan_basis basis = speed_basis(input, candidates);
 	const struct choice *winner;
+	struct ground ground;
 
+	speed_ground(&ground, input, candidates);
 	for (size_t i = 0; i < candidates->n; i++)
-		judge(&list[i], &candidates->list[i], input, basis);
+		judge(&list[i], &candidates->list[i], input, &ground);
 	winner = pick_measured(list, candidates->n);
 	if (!winner) {
-		basis = PLAN_BASIS_FACTS;
+		ground.basis = PLAN_BASIS_FACTS;
 		winner = pick_unmeasured(list, candidates->n, input->facts);
 	}
 	if (!winner)
 		return refuse(list, candidates->n, input, st);
-	fill_plan(plan, winner, basis);
-	return explain_plan(plan, input, list, candidates->n, winner);
+	fill_plan(plan, winner, ground.basis);
+	return explain_plan(plan, input, &ground, list, candidates->n, winner);
 }
 
 int decide_plan(struct plan *plan, const struct decide_input *input, struct status *st)
@@ -297,7 +316,7 @@ int decide_plan(struct plan *plan, const struct decide_input *input, struct stat
 	int ret;
 
 	memset(plan, 0, sizeof(*plan));
-	plan->data_offset = PLAN_DATA_OFFSET;
+	plan->data_offset = decide_data_offset(input->device);
 	ret = check_size(input->device, st);
 	if (ret)
 		return ret;

@@ -93,6 +93,15 @@ const char *plan_basis_name(enum plan_basis basis);
  */
 const char *decide_mirror_tier(const struct kernel_facts *kernel, const char *kernel_name);
 
+/*
+ * Where data begins on that device (NULL: any), in bytes: 16 MiB, or the next multiple of the
+ * device's optimal I/O size (a RAID's stripe) where that is sane.
+ */
+uint64_t decide_data_offset(const struct device_facts *device);
+/* Whether the optimal I/O size is one to align to: a multiple of 4096, 16 MiB at most. USB bridges
+ * and some disks claim 65535 blocks. */
+bool decide_optimal_io_sane(const struct device_facts *device);
+
 /* The data area's length in bytes after a header of data_offset; 0 when the device is too small. */
 uint64_t decide_data_length(const struct device_facts *device, uint64_t data_offset);
 

@@ -13,6 +13,7 @@ struct choice {
 	enum choice_state state;
 	struct speed speed;
 	double factor;    /* what its speed is divided by: its class's margin */
+	bool by_policy;   /* not admitted by policy or FIPS mode, whatever the kernel has */
 	char reason[200]; /* why it is out, in the last two states */
 };
 
@@ -20,7 +21,7 @@ struct choice {
  * Fills the plan's reasons and its list of rejected candidates: every other candidate, then the
  * chosen one's other sector sizes. winner points into list. 0 or -ENOMEM.
  */
-int explain_plan(struct plan *plan, const struct decide_input *input, const struct choice *list,
-		 size_t n, const struct choice *winner);
+int explain_plan(struct plan *plan, const struct decide_input *input, const struct ground *ground,
+		 const struct choice *list, size_t n, const struct choice *winner);
 
 #endif

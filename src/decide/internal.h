@@ -5,9 +5,23 @@
 
 #include "decide/decide.h"
 
+/* What all speeds of one decision stand on, so that like is compared with like. */
+struct ground {
+	enum plan_basis basis;
+	unsigned threads; /* of the cells that are compared */
+	/*
+	 * Seconds of a request through AF_ALG that are the same for every cipher, the crossing: at
+	 * most the least intercept of time over request size among all ciphers. 0 on other bases,
+	 * and where no cipher was measured at two sizes (crossing_known is false then).
+	 */
+	double crossing;
+	bool crossing_known;
+};
+
 /* A spec's expected throughput, in bytes per second. */
 struct speed {
-	double mixed, low, high; /* reads and writes in the policy's proportion; 0: not known */
+	double mixed, low, high;  /* reads and writes in the policy's proportion; 0: not known */
+	double tie_low, tie_high; /* the same without what would move all ciphers alike */
 	double encrypt, decrypt;
 	const char *tier[2]; /* that it was measured on, by direction: the input's strings */
 	unsigned threads;
@@ -16,24 +30,35 @@ struct speed {
 	char reason[160]; /* why not known */
 };
 
-/* The layer that the comparison rests on: the most trusted one that has both directions of an
- * admitted candidate. */
-enum plan_basis speed_basis(const struct decide_input *input, const struct candidates *candidates);
+/*
+ * The ground of the comparison: the most trusted layer that has both directions of an admitted
+ * candidate, and the number of threads at which it has most of them.
+ */
+void speed_ground(struct ground *ground, const struct decide_input *input,
+		  const struct candidates *candidates);
 
-/* The speed of a spec with a sector size on that layer. */
-void speed_of(struct speed *speed, const struct decide_input *input, enum plan_basis basis,
+/* The speed of a spec with a sector size on that ground. */
+void speed_of(struct speed *speed, const struct decide_input *input, const struct ground *ground,
 	      const struct spec *spec);
+
+/*
+ * The cell that stands best for dm-crypt on that ground, or NULL: checked, serial, of the tier that
+ * mirrors the kernel's driver, else of the next slower, else of a faster one.
+ */
+const struct measure_result *speed_cell(const struct decide_input *input,
+					const struct ground *ground, const struct spec *spec,
+					enum engine_direction direction);
 
 /* Whether two speeds differ by less than their spread and the least difference that is believed. */
 bool speed_tie(const struct speed *a, const struct speed *b);
 
 /*
  * Whether the device should have that encryption sector size for that kind of cipher; if not, why
- * goes to reason. A NULL device can have any. insisted: the user named it, so only what cannot work
- * at all stands against it.
+ * goes to reason. Without a device any will do. insisted: the user named it, so only what cannot
+ * work at all stands against it.
  */
-bool sector_allowed(const struct device_facts *device, const struct spec_kind *kind,
-		    unsigned sector, bool insisted, char *reason, size_t size);
+bool sector_allowed(const struct decide_input *input, const struct spec_kind *kind, unsigned sector,
+		    bool insisted, char *reason, size_t size);
 
 /* The password hash's type and bounds. ST_REFUSED for a wish that FIPS mode forbids, ST_USAGE for
  * an unknown type. */

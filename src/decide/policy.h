@@ -15,6 +15,9 @@ struct policy {
 	/* How many times faster than the stronger classes' best a class must be to be chosen; 0:
 	 * never. [0] is unused. */
 	double margin[SPEC_CLASS_COUNT];
+	/* How many times faster a cipher that few systems use must be than the usual of its class.
+	 */
+	double rare_margin;
 	bool fips;         /* approved ciphers and PBKDF2 only */
 	double read_share; /* of the volume's traffic */
 };

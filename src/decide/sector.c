@@ -5,6 +5,22 @@
 
 #include "decide/internal.h"
 
+bool decide_optimal_io_sane(const struct device_facts *device)
+{
+	return device->optimal_io && device->optimal_io % 4096 == 0 &&
+	       device->optimal_io <= PLAN_DATA_OFFSET;
+}
+
+uint64_t decide_data_offset(const struct device_facts *device)
+{
+	uint64_t io;
+
+	if (!device || !decide_optimal_io_sane(device))
+		return PLAN_DATA_OFFSET;
+	io = device->optimal_io;
+	return (PLAN_DATA_OFFSET + io - 1) / io * io;
+}
+
 uint64_t decide_data_length(const struct device_facts *device, uint64_t data_offset)
 {
 	/* A file is used through a loop device, which sees whole 512-byte sectors only. */
@@ -13,25 +29,28 @@ uint64_t decide_data_length(const struct device_facts *device, uint64_t data_off
 	return size > data_offset ? size - data_offset : 0;
 }
 
-bool sector_allowed(const struct device_facts *device, const struct spec_kind *kind,
-		    unsigned sector, bool insisted, char *reason, size_t size)
+/* Whether dm-crypt's version is known and has no sectors but of 512 bytes (before 1.17,
+ * Linux 4.12). */
+static bool old_dm_crypt(const struct kernel_dm *dm)
 {
-	uint64_t length, begin;
+	return (dm->version[0] || dm->version[1]) &&
+	       (dm->version[0] < 1 || (dm->version[0] == 1 && dm->version[1] < 17));
+}
 
-	if (!device)
-		return true;
-	/* libcryptsetup goes by a file's exact length for all but 512-byte sectors, although the
-	 * loop device that it is used through ends at a whole 512 (lib/setup.c, 2.6). */
-	length = sector == SPEC_SECTOR_MIN         ? decide_data_length(device, PLAN_DATA_OFFSET)
-		 : device->size > PLAN_DATA_OFFSET ? device->size - PLAN_DATA_OFFSET
-						   : 0;
-	begin = device->start + PLAN_DATA_OFFSET;
-	if (length % sector)
-		snprintf(reason, size, "%u does not divide the data area's %" PRIu64 " bytes",
-			 sector, length);
-	else if (insisted)
-		return true;
-	else if (sector < device->logical_block)
+/* Where the data begins, counted from the last place at which the disk's blocks begin. */
+static uint64_t off_block(const struct device_facts *device, uint64_t data_offset)
+{
+	uint64_t block = device->physical_block ? device->physical_block : SPEC_SECTOR_MIN;
+
+	return (data_offset + block - device->alignment_offset % block) % block;
+}
+
+static bool fits_device(const struct device_facts *device, const struct spec_kind *kind,
+			unsigned sector, char *reason, size_t size)
+{
+	uint64_t offset = decide_data_offset(device), begin = device->start + offset;
+
+	if (sector < device->logical_block)
 		snprintf(reason, size, "the device's own blocks are %u bytes",
 			 device->logical_block);
 	else if (begin % sector)
@@ -39,6 +58,11 @@ bool sector_allowed(const struct device_facts *device, const struct spec_kind *k
 			 "the data area begins at byte %" PRIu64
 			 " of the disk, which %u does not divide",
 			 begin, sector);
+	else if (sector > SPEC_SECTOR_MIN && off_block(device, offset) % sector)
+		snprintf(reason, size,
+			 "the disk's blocks of %u bytes begin %" PRIu64
+			 " bytes off (alignment offset), so that each sector would lie across two",
+			 device->physical_block, device->alignment_offset);
 	else if (kind->wide_block && device->physical_block && sector > device->physical_block)
 		snprintf(
 			reason, size,
@@ -47,4 +71,34 @@ bool sector_allowed(const struct device_facts *device, const struct spec_kind *k
 	else
 		return true;
 	return false;
+}
+
+bool sector_allowed(const struct decide_input *input, const struct spec_kind *kind, unsigned sector,
+		    bool insisted, char *reason, size_t size)
+{
+	const struct device_facts *device = input->device;
+	const struct kernel_dm *dm = &input->facts->kernel.dm;
+	uint64_t offset, length;
+
+	if (sector > SPEC_SECTOR_MIN && !insisted && old_dm_crypt(dm)) {
+		snprintf(
+			reason, size,
+			"dm-crypt %u.%u.%u here has only sectors of 512 bytes; others came with 1.17",
+			dm->version[0], dm->version[1], dm->version[2]);
+		return false;
+	}
+	if (!device)
+		return true;
+	/* libcryptsetup goes by a file's exact length for all but 512-byte sectors, although the
+	 * loop device that it is used through ends at a whole 512 (lib/setup.c, 2.6). */
+	offset = decide_data_offset(device);
+	length = sector == SPEC_SECTOR_MIN ? decide_data_length(device, offset)
+		 : device->size > offset   ? device->size - offset
+					   : 0;
+	if (length % sector) {
+		snprintf(reason, size, "%u does not divide the data area's %" PRIu64 " bytes",
+			 sector, length);
+		return false;
+	}
+	return insisted || fits_device(device, kind, sector, reason, size);
 }

@@ -61,6 +61,15 @@ static enum measure_engine basis_engine(enum plan_basis basis)
 					   : MEASURE_CPU;
 }
 
+/* A kernel that uses AES instructions is not described by a tier that does without. */
+static bool comparable(const struct decide_input *input, const struct measure_result *r)
+{
+	const struct engine_tier *tier = engine_tier_find(r->tier);
+
+	return r->engine != MEASURE_CPU || !tier || engine_tier_bits(tier) ||
+	       kernel_aes_kind(&input->facts->kernel, r->spec.kind->kernel, NULL) < KERNEL_AES_CPU;
+}
+
 static bool usable(const struct measure_result *r)
 {
 	return !r->error_code[0] && r->checked && r->median > 0 && r->shape == ENGINE_SERIAL;
@@ -75,9 +84,9 @@ static unsigned cell_sector(const struct measure_result *r)
 
 /*
  * Whether cell a stands for dm-crypt better than cell b: the tier that mirrors the kernel's driver
- * (else the next slower, else, last, a faster one), more threads, a call nearer to the usual size.
- * Ties keep the earlier one, so that the answer does not depend on more than the cells' own
- * contents when they are all different.
+ * (else the next slower, else, last, a faster one), then a call nearer to the usual size. Ties keep
+ * the earlier one, so that the answer does not depend on more than the cells' own contents when
+ * they are all different.
  */
 static bool better_cell(const struct measure_result *a, const struct measure_result *b, int mirror)
 {
@@ -91,16 +100,14 @@ static bool better_cell(const struct measure_result *a, const struct measure_res
 		if (ra != rb)
 			return (ra < rb) == (ra >= mirror);
 	}
-	if (a->threads != b->threads)
-		return a->threads > b->threads;
 	da = a->size > USUAL_CALL ? a->size - USUAL_CALL : USUAL_CALL - a->size;
 	db = b->size > USUAL_CALL ? b->size - USUAL_CALL : USUAL_CALL - b->size;
 	return a->engine != MEASURE_AFALG && da < db;
 }
 
-static const struct measure_result *find_cell(const struct decide_input *input,
-					      enum measure_engine engine, const struct spec *spec,
-					      enum engine_direction direction)
+const struct measure_result *speed_cell(const struct decide_input *input,
+					const struct ground *ground, const struct spec *spec,
+					enum engine_direction direction)
 {
 	const char *tier = decide_mirror_tier(&input->facts->kernel, spec->kind->kernel);
 	const struct measurement *m = input->measurement;
@@ -110,9 +117,10 @@ static const struct measure_result *find_cell(const struct decide_input *input,
 	for (size_t i = 0; m && i < m->n_results; i++) {
 		const struct measure_result *r = &m->results[i];
 
-		if (r->engine != engine || !usable(r) || r->direction != direction ||
-		    r->spec.kind != spec->kind || r->spec.key_bits != spec->key_bits ||
-		    cell_sector(r) != spec->sector)
+		if (r->engine != basis_engine(ground->basis) || r->threads != ground->threads ||
+		    r->direction != direction || r->spec.kind != spec->kind ||
+		    r->spec.key_bits != spec->key_bits || cell_sector(r) != spec->sector ||
+		    !usable(r) || !comparable(input, r))
 			continue;
 		if (!best || better_cell(r, best, mirror))
 			best = r;
@@ -120,73 +128,58 @@ static const struct measure_result *find_cell(const struct decide_input *input,
 	return best;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-/*
- * AF_ALG's cost per byte without the crossing: the slope of time over request size, as the median
- * of the slopes between all pairs (Theil 1950, Sen 1968), which one disturbed cell cannot move. 0
- * when there are no two sizes to fit.
- */
-static double afalg_slope(const struct decide_input *input, const struct spec *spec,
-			  enum engine_direction direction)
-{
-	const struct measure_result *cells[4];
-	struct spec s = *spec;
-	double slopes[6], ta, tb;
-	size_t n = 0, k = 0;
-
-	for (s.sector = SPEC_SECTOR_MIN; s.sector <= SPEC_SECTOR_MAX; s.sector *= 2) {
-		cells[n] = find_cell(input, MEASURE_AFALG, &s, direction);
-		n += cells[n] != NULL;
-	}
-	for (size_t i = 0; i < n; i++) {
-		for (size_t j = i + 1; j < n; j++) {
-			ta = (double)cell_sector(cells[i]) / cells[i]->median;
-			tb = (double)cell_sector(cells[j]) / cells[j]->median;
-			slopes[k++] = (tb - ta) /
-				      ((double)cell_sector(cells[j]) - cell_sector(cells[i]));
-		}
-	}
-	if (!k)
-		return 0;
-	qsort(slopes, k, sizeof(slopes[0]), compare_doubles);
-	return k % 2 ? slopes[k / 2] : (slopes[k / 2 - 1] + slopes[k / 2]) / 2;
-}
-
 struct one_way {
-	double median, low, high;
+	double median, low, high, tie_low, tie_high;
 };
 
 /*
- * One direction. A raw AF_ALG figure is mostly the system call, so the fit's figure is taken
- * instead; its relative spread is the raw one's. A fit that contradicts the raw figures (a slope of
- * nothing, or a speed below what was seen) falls back to them.
+ * How far the median of a cell can be trusted: 1.57 times the distance between the quartiles over
+ * the root of the number of slices, the notch at which two medians differ (McGill, Tukey and Larsen
+ * 1978, "Variations of box plots"); the quartiles themselves where nobody counted the slices.
  */
-static bool one_way(struct one_way *way, const struct decide_input *input, enum plan_basis basis,
-		    const struct spec *spec, enum engine_direction direction, struct speed *speed)
+static void trusted_interval(const struct measure_result *r, double *low, double *high)
 {
-	const struct measure_result *r = find_cell(input, basis_engine(basis), spec, direction);
-	double slope, scale = 1;
+	double notch = r->slices ? 1.57 * (r->high - r->low) / sqrt(r->slices) : 0;
+
+	*low = r->slices ? r->median - notch : r->low;
+	*high = r->slices ? r->median + notch : r->high;
+	if (!(*low > 0) || *low > r->median)
+		*low = r->low > 0 && r->low < r->median ? r->low : r->median;
+	if (*high < r->median)
+		*high = r->median;
+}
+
+/* Bytes per second of requests of that many bytes without the crossing, of which at least a
+ * twentieth of the time must be left: more than that no fit is believed. */
+static double without_crossing(double speed, double bytes, double crossing)
+{
+	double time = bytes / speed, left = time - crossing;
+
+	return bytes / (left > time / 20 ? left : time / 20);
+}
+
+/*
+ * One direction. A raw AF_ALG figure is mostly the system call; taking the same crossing off every
+ * cipher keeps their order at each size, and the raw figure stays the lower end of what is claimed.
+ */
+static bool one_way(struct one_way *way, const struct decide_input *input,
+		    const struct ground *ground, const struct spec *spec,
+		    enum engine_direction direction, struct speed *speed)
+{
+	const struct measure_result *r = speed_cell(input, ground, spec, direction);
+	const char *mirror = decide_mirror_tier(&input->facts->kernel, spec->kind->kernel);
+	double low, high;
 
 	if (!r)
 		return false;
-	if (basis == PLAN_BASIS_AFALG) {
-		slope = afalg_slope(input, spec, direction);
-		if (slope > 0 && 1 / slope > r->median)
-			scale = 1 / slope / r->median;
-	}
-	if (basis == PLAN_BASIS_CPU &&
-	    tier_rank(r->tier) <
-		    tier_rank(decide_mirror_tier(&input->facts->kernel, spec->kind->kernel)))
+	trusted_interval(r, &low, &high);
+	way->median = without_crossing(r->median, spec->sector, ground->crossing);
+	way->tie_low = without_crossing(low, spec->sector, ground->crossing);
+	way->tie_high = without_crossing(high, spec->sector, ground->crossing);
+	way->low = low;
+	way->high = way->tie_high;
+	if (ground->basis == PLAN_BASIS_CPU && tier_rank(r->tier) < tier_rank(mirror))
 		speed->order_only = true;
-	way->median = r->median * scale;
-	way->low = (r->low > 0 && r->low < r->median ? r->low : r->median) * scale;
-	way->high = (r->high > r->median ? r->high : r->median) * scale;
 	speed->threads = r->threads;
 	speed->tier[direction] = r->tier;
 	return true;
@@ -198,56 +191,38 @@ static double mix(double decrypt, double encrypt, double read_share)
 	return 1 / (read_share / decrypt + (1 - read_share) / encrypt);
 }
 
-void speed_of(struct speed *speed, const struct decide_input *input, enum plan_basis basis,
+void speed_of(struct speed *speed, const struct decide_input *input, const struct ground *ground,
 	      const struct spec *spec)
 {
+	double share = input->policy->read_share;
 	struct one_way e, d;
 	bool has_e, has_d;
 
 	memset(speed, 0, sizeof(*speed));
-	if (basis == PLAN_BASIS_FACTS) {
+	if (ground->basis == PLAN_BASIS_FACTS) {
 		snprintf(speed->reason, sizeof(speed->reason), "nothing was measured");
 		return;
 	}
-	has_e = one_way(&e, input, basis, spec, ENGINE_ENCRYPT, speed);
-	has_d = one_way(&d, input, basis, spec, ENGINE_DECRYPT, speed);
+	has_e = one_way(&e, input, ground, spec, ENGINE_ENCRYPT, speed);
+	has_d = one_way(&d, input, ground, spec, ENGINE_DECRYPT, speed);
 	if (!has_e || !has_d) {
 		snprintf(speed->reason, sizeof(speed->reason),
 			 has_e || has_d ? "only one direction was measured (%s)"
 					: "not measured by the %s engine",
-			 measure_engine_name(basis_engine(basis)));
+			 measure_engine_name(basis_engine(ground->basis)));
 		return;
 	}
 	speed->encrypt = e.median;
 	speed->decrypt = d.median;
-	speed->mixed = mix(d.median, e.median, input->policy->read_share);
-	speed->low = mix(d.low, e.low, input->policy->read_share);
-	speed->high = mix(d.high, e.high, input->policy->read_share);
+	speed->mixed = mix(d.median, e.median, share);
+	speed->low = mix(d.low, e.low, share);
+	speed->high = mix(d.high, e.high, share);
+	speed->tie_low = mix(d.tie_low, e.tie_low, share);
+	speed->tie_high = mix(d.tie_high, e.tie_high, share);
 }
 
 bool speed_tie(const struct speed *a, const struct speed *b)
 {
-	return a->high * (1 + NOISE_FLOOR) >= b->low && b->high * (1 + NOISE_FLOOR) >= a->low;
-}
-
-enum plan_basis speed_basis(const struct decide_input *input, const struct candidates *candidates)
-{
-	static const enum plan_basis order[] = {PLAN_BASIS_DM, PLAN_BASIS_AFALG, PLAN_BASIS_CPU};
-	struct speed speed;
-
-	for (size_t b = 0; b < sizeof(order) / sizeof(order[0]); b++) {
-		for (size_t i = 0; i < candidates->n; i++) {
-			struct spec spec = candidates->list[i].spec;
-
-			if (!candidates->list[i].admitted)
-				continue;
-			for (spec.sector = SPEC_SECTOR_MIN; spec.sector <= SPEC_SECTOR_MAX;
-			     spec.sector *= 2) {
-				speed_of(&speed, input, order[b], &spec);
-				if (speed.mixed > 0)
-					return order[b];
-			}
-		}
-	}
-	return PLAN_BASIS_FACTS;
+	return a->tie_high * (1 + NOISE_FLOOR) >= b->tie_low &&
+	       b->tie_high * (1 + NOISE_FLOOR) >= a->tie_low;
 }

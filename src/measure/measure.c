@@ -158,6 +158,7 @@ static void fill_results(struct job *job)
 		r->median = stats.median;
 		r->low = stats.low;
 		r->high = stats.high;
+		r->slices = (unsigned)job->items[i].n;
 	}
 }
 

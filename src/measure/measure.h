@@ -35,6 +35,7 @@ struct measure_result {
 
 	/* When error_code is "": */
 	double median, low, high; /* low and high: the quartiles of the slices */
+	unsigned slices;          /* that the median is of; 0: not known */
 	double roofline_share; /* of the CPU's AES rounds at that key size and thread count; 0 when
 				  there is no roofline */
 	/*

@@ -2,6 +2,7 @@
 #include "measure/saved.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,6 +158,7 @@ static int read_names(const struct saved_place *at, struct measure_result *r)
 
 static int read_speeds(const struct saved_place *at, struct measure_result *r)
 {
+	uint64_t slices = 0;
 	int ret;
 
 	ret = saved_real(at, "median", true, &r->median);
@@ -175,7 +177,10 @@ static int read_speeds(const struct saved_place *at, struct measure_result *r)
 		return saved_wrong(at, "low", "a number not above the median");
 	if (r->high < r->median)
 		return saved_wrong(at, "high", "a number not below the median");
-	ret = saved_real(at, "roofline_share", false, &r->roofline_share);
+	ret = saved_u64(at, "slices", false, 0, UINT_MAX, &slices);
+	r->slices = (unsigned)slices;
+	if (!ret)
+		ret = saved_real(at, "roofline_share", false, &r->roofline_share);
 	return ret ? ret : saved_bool(at, "checked", &r->checked);
 }
 

@@ -57,6 +57,7 @@ static struct json_object *result_object(const struct measure_result *r)
 	put_speed(obj, "median", r->median);
 	put_speed(obj, "low", r->low);
 	put_speed(obj, "high", r->high);
+	json_put_u64_or_null(obj, "slices", r->slices);
 	if (r->roofline_share > 0)
 		json_put_real(obj, "roofline_share", r->roofline_share);
 	else

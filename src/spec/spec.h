@@ -14,6 +14,7 @@
 #define SPEC_TEXT_MAX   128
 #define SPEC_SECTOR_MIN 512
 #define SPEC_SECTOR_MAX 4096
+#define SPEC_USUAL_RARE 4 /* spec_kind.usual from here on: few systems use it */
 
 /* Strongest first: a weaker class is chosen only where it is faster by its margin
  * (decide/policy.h). */
