@@ -7,14 +7,9 @@
 #include <string.h>
 
 #include "measure/saved.h"
-#include "report/progress.h"
 #include "volume/pbkdf.h"
 
 #define DEFAULT_SECONDS 1.2
-#define MAX_TIERS       4
-
-static const unsigned sectors[] = {512, 1024, 2048, 4096};
-static const unsigned one_thread[] = {1};
 
 static int parse_wanted(struct plan_source *source, const struct plan_options *o, struct status *st)
 {
@@ -76,92 +71,6 @@ int cmd_plan_check(const struct plan_options *options, struct status *st)
 	return check_options(&source, options, st);
 }
 
-/* The tier that stands for the kernel's driver, or the next slower one that --cpu-disable leaves.
- */
-static const struct engine_tier *mirror(const struct facts *facts, const char *kernel)
-{
-	const char *name = decide_mirror_tier(&facts->kernel, kernel);
-	bool reached = false;
-
-	for (const struct engine_tier *const *t = engine_tiers; *t; t++) {
-		reached = reached || !strcmp(engine_tier_name(*t), name);
-		if (reached && engine_tier_usable(*t, &facts->cpu, NULL, 0))
-			return *t;
-	}
-	return engine_tier_find("portable");
-}
-
-static void add_tier(const struct engine_tier **tiers, size_t *n, const struct engine_tier *tier)
-{
-	for (size_t i = 0; i < *n; i++)
-		if (tiers[i] == tier)
-			return;
-	if (*n < MAX_TIERS)
-		tiers[(*n)++] = tier;
-}
-
-static int measure_candidates(struct plan_source *source, const struct candidates *candidates,
-			      const struct cmd_globals *globals, double seconds, struct status *st)
-{
-	struct spec *specs = calloc(candidates->n + 1, sizeof(*specs));
-	const struct engine_tier *tiers[MAX_TIERS];
-	struct measure_request request = {
-		.specs = specs,
-		.sectors = sectors,
-		.n_sectors = sizeof(sectors) / sizeof(sectors[0]),
-		.tiers = tiers,
-		.engines = 1U << MEASURE_CPU,
-		.shapes = 1U << ENGINE_SERIAL,
-		.threads = one_thread,
-		.n_threads = 1,
-		.seconds = seconds,
-		.progress = progress_show,
-	};
-	struct progress progress;
-	int ret;
-
-	if (!specs)
-		return -ENOMEM;
-	if (source->facts.kernel.af_alg.available)
-		request.engines |= 1U << MEASURE_AFALG;
-	for (size_t i = 0; i < candidates->n; i++) {
-		const struct candidate *c = &candidates->list[i];
-
-		if (!c->admitted ||
-		    (!engine_supports(&c->spec) && !source->facts.kernel.af_alg.available))
-			continue;
-		specs[request.n_specs++] = c->spec;
-		if (engine_supports(&c->spec))
-			add_tier(tiers, &request.n_tiers,
-				 mirror(&source->facts, c->spec.kind->kernel));
-	}
-	progress_begin(&progress, globals->quiet);
-	request.progress_arg = &progress;
-	ret = measure_run(&source->measurement, &request, &source->facts, st);
-	progress_end(&progress);
-	free(specs);
-	source->measured = !ret;
-	return ret;
-}
-
-/* What is worth a share of the time: all candidates, or the one that the user insists on. */
-static int measure_here(struct plan_source *source, const struct cmd_globals *globals,
-			double seconds, struct status *st)
-{
-	struct candidate one = {.spec = source->wanted, .admitted = true};
-	struct candidates candidates = {&one, 1};
-	int ret;
-
-	one.spec.sector = 0;
-	if (source->has_wanted)
-		return measure_candidates(source, &candidates, globals, seconds, st);
-	ret = candidates_list(&candidates, &source->facts);
-	if (!ret)
-		ret = measure_candidates(source, &candidates, globals, seconds, st);
-	candidates_free(&candidates);
-	return ret;
-}
-
 /* Saved results bring the facts of the machine that they were made on; --sysroot's description goes
  * before those. */
 static int load_saved(struct plan_source *source, const struct cmd_globals *globals,
@@ -200,7 +109,8 @@ int cmd_plan_make(struct plan *plan, struct plan_source *source, const struct cm
 	if (!ret && o->from)
 		ret = load_saved(source, globals, o->from, st);
 	else if (!ret && !globals->sysroot)
-		ret = measure_here(source, globals, o->time > 0 ? o->time : DEFAULT_SECONDS, st);
+		ret = cmd_plan_measure(source, globals, o, device,
+				       o->time > 0 ? o->time : DEFAULT_SECONDS, st);
 	if (ret)
 		return ret;
 	input.policy = source->policy;

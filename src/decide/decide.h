@@ -102,6 +102,10 @@ uint64_t decide_data_offset(const struct device_facts *device);
  * and some disks claim 65535 blocks. */
 bool decide_optimal_io_sane(const struct device_facts *device);
 
+/* The largest sector size that an AES-XTS volume could have there, 512 at least; device may be
+ * NULL. */
+unsigned decide_largest_sector(const struct facts *facts, const struct device_facts *device);
+
 /* The data area's length in bytes after a header of data_offset; 0 when the device is too small. */
 uint64_t decide_data_length(const struct device_facts *device, uint64_t data_offset);
 

@@ -50,10 +50,11 @@ static void choose_argon2(struct plan_pbkdf *pbkdf, const struct decide_input *i
 			 " MiB that fit this machine",
 			 pbkdf->type, wish->memory >> 20, bound >> 20);
 	else
-		snprintf(pbkdf->reason, sizeof(pbkdf->reason),
-			 "%s: guessing on graphics cards costs memory; at most %" PRIu64
-			 " MiB of this machine's",
-			 pbkdf->type, pbkdf->memory >> 20);
+		snprintf(
+			pbkdf->reason, sizeof(pbkdf->reason),
+			"%s: guessing on graphics cards costs memory; as much as the time of an unlock buys, and at most %" PRIu64
+			" MiB of this machine's",
+			pbkdf->type, pbkdf->memory >> 20);
 }
 
 int pbkdf_choose(struct plan_pbkdf *pbkdf, const struct decide_input *input, struct status *st)

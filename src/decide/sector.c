@@ -102,3 +102,16 @@ bool sector_allowed(const struct decide_input *input, const struct spec_kind *ki
 	}
 	return insisted || fits_device(device, kind, sector, reason, size);
 }
+
+unsigned decide_largest_sector(const struct facts *facts, const struct device_facts *device)
+{
+	struct decide_input input = {.facts = facts, .device = device};
+	char reason[192];
+	unsigned s = SPEC_SECTOR_MAX;
+
+	/* The first of spec_kinds[] is AES-XTS. */
+	while (s > SPEC_SECTOR_MIN &&
+	       !sector_allowed(&input, spec_kinds, s, false, reason, sizeof(reason)))
+		s /= 2;
+	return s;
+}

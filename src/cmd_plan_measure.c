@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The measuring behind a plan: few cells, so that each gets many slices in a second. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd_plan.h"
+#include "report/progress.h"
+
+#define MAX_TIERS 4
+
+/* One run's request and what it points to. */
+struct run {
+	struct measure_request request;
+	struct progress progress;
+	struct spec *specs;
+	const struct engine_tier *tiers[MAX_TIERS];
+	unsigned sectors[2];
+};
+
+static const unsigned one_thread[] = {1};
+
+/* The tier that stands for the kernel's driver, or the next slower one that --cpu-disable leaves.
+ */
+static const struct engine_tier *mirror(const struct facts *facts, const char *kernel)
+{
+	const char *name = decide_mirror_tier(&facts->kernel, kernel);
+	bool reached = false;
+
+	for (const struct engine_tier *const *t = engine_tiers; *t; t++) {
+		reached = reached || !strcmp(engine_tier_name(*t), name);
+		if (reached && engine_tier_usable(*t, &facts->cpu, NULL, 0))
+			return *t;
+	}
+	return engine_tier_find("portable");
+}
+
+static void add_tier(struct run *run, const struct engine_tier *tier)
+{
+	for (size_t i = 0; i < run->request.n_tiers; i++)
+		if (run->tiers[i] == tier)
+			return;
+	if (run->request.n_tiers < MAX_TIERS)
+		run->tiers[run->request.n_tiers++] = tier;
+}
+
+/*
+ * Two sizes tell AF_ALG's crossing from the cipher: the least, and the one that will be chosen if
+ * speed allows. The sizes between them are only chosen where they are the largest that there is.
+ */
+static void choose_sectors(struct run *run, const struct plan_source *source,
+			   const struct plan_options *options, const struct device_facts *device)
+{
+	unsigned wanted = options->sector_size ? options->sector_size
+			  : source->has_wanted ? source->wanted.sector
+					       : 0;
+	unsigned large = wanted ? wanted : decide_largest_sector(&source->facts, device);
+
+	run->sectors[0] = SPEC_SECTOR_MIN;
+	run->sectors[1] = large > SPEC_SECTOR_MIN ? large : SPEC_SECTOR_MAX;
+	run->request.sectors = run->sectors;
+	run->request.n_sectors = 2;
+}
+
+/* The candidates that the layer can do; rare ciphers only when asked for by name. */
+static void add_specs(struct run *run, const struct candidates *candidates,
+		      const struct plan_source *source, bool kernel)
+{
+	for (size_t i = 0; i < candidates->n; i++) {
+		const struct candidate *c = &candidates->list[i];
+		bool rare = c->spec.kind->usual >= SPEC_USUAL_RARE && !source->has_wanted;
+
+		if (!c->admitted || rare || (!kernel && !engine_supports(&c->spec)))
+			continue;
+		run->specs[run->request.n_specs++] = c->spec;
+		if (!kernel)
+			add_tier(run, mirror(&source->facts, c->spec.kind->kernel));
+	}
+}
+
+static bool any_figure(const struct measurement *m)
+{
+	for (size_t i = 0; i < m->n_results; i++)
+		if (!*m->results[i].error_code)
+			return true;
+	return false;
+}
+
+static int measure(struct run *run, struct plan_source *source, const struct cmd_globals *globals,
+		   struct status *st)
+{
+	int ret;
+
+	progress_begin(&run->progress, globals->quiet);
+	run->request.progress = progress_show;
+	run->request.progress_arg = &run->progress;
+	ret = measure_run(&source->measurement, &run->request, &source->facts, st);
+	progress_end(&run->progress);
+	source->measured = !ret;
+	return ret;
+}
+
+static int measure_list(struct plan_source *source, const struct candidates *candidates,
+			const struct cmd_globals *globals, const struct plan_options *options,
+			const struct device_facts *device, double seconds, struct status *st)
+{
+	bool kernel = source->facts.kernel.af_alg.available;
+	struct run run;
+	int ret = 0;
+
+	for (;;) {
+		memset(&run, 0, sizeof(run));
+		run.specs = calloc(candidates->n + 1, sizeof(*run.specs));
+		if (!run.specs)
+			return -ENOMEM;
+		run.request = (struct measure_request){
+			.specs = run.specs,
+			.tiers = run.tiers,
+			.threads = one_thread,
+			.n_threads = 1,
+			.engines = 1U << (kernel ? MEASURE_AFALG : MEASURE_CPU),
+			.shapes = 1U << ENGINE_SERIAL,
+			.seconds = seconds};
+		choose_sectors(&run, source, options, device);
+		add_specs(&run, candidates, source, kernel);
+		if (run.request.n_specs)
+			ret = measure(&run, source, globals, st);
+		free(run.specs);
+		/* AF_ALG may be there and libkcapi not. */
+		if (ret || !kernel || any_figure(&source->measurement))
+			return ret;
+		measurement_free(&source->measurement);
+		kernel = false;
+	}
+}
+
+int cmd_plan_measure(struct plan_source *source, const struct cmd_globals *globals,
+		     const struct plan_options *options, const struct device_facts *device,
+		     double seconds, struct status *st)
+{
+	struct candidate one = {.spec = source->wanted, .admitted = true};
+	struct candidates candidates = {&one, 1};
+	int ret;
+
+	one.spec.sector = 0;
+	if (source->has_wanted)
+		return measure_list(source, &candidates, globals, options, device, seconds, st);
+	ret = candidates_list(&candidates, &source->facts);
+	if (!ret)
+		ret = measure_list(source, &candidates, globals, options, device, seconds, st);
+	candidates_free(&candidates);
+	return ret;
+}
