@@ -328,6 +328,27 @@ static void explain_weaker(struct plan *plan, const struct decide_input *input,
 			input->policy->name, w->factor / best->factor);
 }
 
+/* A faster candidate that only the spread kept from winning: more measuring would tell. */
+static void explain_undecided(struct plan *plan, const struct choice *list, size_t n,
+			      const struct choice *w)
+{
+	const struct choice *best = NULL;
+	char text[SPEC_TEXT_MAX];
+
+	if (w->state != CHOICE_MEASURED)
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (list[i].state == CHOICE_MEASURED &&
+		    list[i].speed.mixed / list[i].factor > w->speed.mixed / w->factor * 1.1 &&
+		    (!best || list[i].speed.mixed > best->speed.mixed))
+			best = &list[i];
+	if (best)
+		plan_reason(
+			plan,
+			"A tie: the figures spread too widely to tell it from %s, whose median is higher; the stronger or more usual one is taken. A longer run (--time) on a quiet machine would tell.",
+			spec_print(&best->spec, text));
+}
+
 int explain_plan(struct plan *plan, const struct decide_input *input, const struct ground *ground,
 		 const struct choice *list, size_t n, const struct choice *winner)
 {
@@ -336,6 +357,7 @@ int explain_plan(struct plan *plan, const struct decide_input *input, const stru
 		return -ENOMEM;
 	explain_speed(plan, input, winner);
 	explain_weaker(plan, input, list, n, winner);
+	explain_undecided(plan, list, n, winner);
 	explain_basis(plan, input, ground, winner);
 	explain_sector(plan, input, ground, winner);
 	explain_place(plan, input);
