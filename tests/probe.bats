@@ -415,6 +415,37 @@ cipher() {
 	LOOP=
 }
 
+@test "who uses a device is not known where /sys or /proc is hidden; a loop of a file is found all the same" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root for loop devices and mounts"
+	need losetup "package mount"
+	unshare -m true || skip "no mount namespace can be made here"
+	truncate -s 32M used.img free.img
+	LOOP=$(losetup -f --show used.img) || skip "no loop device can be made here"
+	hidden() {
+		unshare -m sh -c 'mount -t tmpfs none "$1" && exec "$2" --json probe "$3"' sh "$@"
+	}
+	expect 0 hidden /sys "$DMCT" used.img
+	valid probe
+	is "$(json '.device.users[] | "\(.kind) \(.what)"')" "loop $LOOP"
+	is "$(json .device.users_known)" false
+	finds device-in-use
+	finds users-unknown
+	expect 0 hidden /sys "$DMCT" free.img
+	is "$(json '.device | "\(.users | length) \(.users_known) \(.users_reason)"')" \
+		"0 false /sys/class/block: No such file or directory"
+	expect 0 hidden /sys "$DMCT" "$LOOP"
+	is "$(json .device.users_known)" false
+	expect 0 hidden /proc "$DMCT" "$LOOP"
+	is "$(json '.device | "\(.users_known) \(.users_reason)"')" \
+		"false /proc/self/mountinfo: No such file or directory"
+	expect 0 unshare -m sh -c 'mount -t tmpfs none /sys && exec "$1" probe "$2"' sh "$DMCT" free.img
+	[[ $output == *"who uses it could not be seen: /sys/class/block"* ]]
+	expect 0 "$DMCT" --json probe "$LOOP"
+	is "$(json .device.users_known)" true
+	losetup -d "$LOOP"
+	LOOP=
+}
+
 teardown() {
 	umount "$BATS_TEST_TMPDIR/mount point" 2>/dev/null || true
 	[ -z "${LOOP:-}" ] || losetup -d "$LOOP" 2>/dev/null || true

@@ -71,13 +71,16 @@ struct device_facts {
 	char contents_reason[160];
 	struct device_user *users;
 	size_t n_users;
+	bool users_known; /* false: nobody in users[] is not "nobody" (users_reason) */
+	char users_reason[160];
 };
 
 /*
  * Fills *facts about `path`; device_facts_free() releases it, also after a failure. Errors, each
  * with *st: no such file (ST_DEVICE), a directory or other thing that cannot hold a volume
  * (ST_DEVICE), no permission to look at all (ST_AUTH). A device that may be seen but not read is no
- * error: contents_known is false. With a root (util/sysfile.h) `path` is only a name ("/dev/sda",
+ * error: contents_known is false. Nor is it one that /sys or /proc is hidden: users_known is then
+ * false. With a root (util/sysfile.h) `path` is only a name ("/dev/sda",
  * "sda"): everything comes from root's /sys and /proc, and the contents are not known. Contents are
  * looked for at the start and the end of the device, and in each partition of a table found on it;
  * what libblkid cannot decide between is listed. Data that nothing recognises counts as content,

@@ -3,8 +3,10 @@
  * Who uses a device: what is mounted from it, swap on it, and drivers that hold it (device-mapper,
  * md, bcache, btrfs); the same of its partitions, and of the disk it is a partition of. Who uses a
  * file: loop devices and swap. Matched by device number, since a node may be called anything.
- * What other mount namespaces do is not visible here: only an exclusive open tells.
+ * What other mount namespaces do is not visible here: only an exclusive open tells. Where /sys or
+ * /proc is not mounted, that nobody is found says nothing, and the facts say so.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libmount.h>
@@ -262,8 +264,12 @@ static bool loop_is_of(const struct device_facts *facts, const char *loop)
 	struct stat st;
 	int fd, got = -1;
 
-	if (sysfile_line(NULL, path, sizeof(path), SYS_BLOCK "%s/loop/backing_file", loop) <= 0)
-		return false;
+	/* Without /sys every node is asked. */
+	if (sysfile_line(NULL, path, sizeof(path), SYS_BLOCK "%s/loop/backing_file", loop) <= 0) {
+		if (sysfile_exists(NULL, SYS_BLOCK) == 1)
+			return false;
+		path[0] = '\0';
+	}
 	snprintf(node, sizeof(node), "/dev/%.63s", loop);
 	fd = open(node, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd >= 0) {
@@ -281,8 +287,10 @@ static int add_loops(struct device_facts *facts)
 	const char *entry;
 	int ret = 0;
 
+	if (!dir)
+		dir = device_open_dir(NULL, "/dev");
 	while (dir && ret == 0 && (entry = device_next_entry(dir)))
-		if (!strncmp(entry, "loop", 4) && loop_is_of(facts, entry))
+		if (!strncmp(entry, "loop", 4) && isdigit((unsigned char)entry[4]) && loop_is_of(facts, entry))
 			ret = device_add_user(facts, "loop", "", "/dev/%s", entry);
 	if (dir)
 		closedir(dir);
@@ -300,10 +308,51 @@ static int by_part(const void *a, const void *b)
 	return order ? order : strverscmp(x->what, y->what);
 }
 
+static void not_seen(struct device_facts *facts, const char *path, const char *why)
+{
+	facts->users_known = false;
+	snprintf(facts->users_reason, sizeof(facts->users_reason), "%s: %s", path, why);
+}
+
+/* Whether what users are looked for in is there: drivers and loops in /sys, mounts and swap in
+ * /proc (a kernel without swap has no /proc/swaps). */
+static int look_at_sources(struct device_facts *facts, const char *root)
+{
+	static const char mounts[] = "/proc/self/mountinfo";
+	char *text = NULL;
+	size_t len = 0;
+	int ret;
+	DIR *dir;
+
+	facts->users_known = true;
+	ret = sysfile_read(root, mounts, &text, &len);
+	free(text);
+	if (ret == -ENOMEM)
+		return ret;
+	if (ret < 0)
+		not_seen(facts, mounts, strerror(-ret));
+	else if (!len)
+		not_seen(facts, mounts, "it is empty");
+	dir = device_open_dir(root, SYS_BLOCK);
+	if (!dir) {
+		not_seen(facts, "/sys/class/block", strerror(errno));
+		return 0;
+	}
+	closedir(dir);
+	if (facts->kind != DEVICE_FILE &&
+	    (!facts->name[0] || sysfile_exists(root, SYS_BLOCK "%s", facts->name) != 1))
+		not_seen(facts, "/sys/class/block", "the device is not there");
+	return 0;
+}
+
 int device_read_users(struct device_facts *facts, const char *root)
 {
 	struct parts parts = {0};
 	int ret;
+
+	ret = look_at_sources(facts, root);
+	if (ret < 0)
+		return ret;
 
 	if (facts->kind == DEVICE_FILE) {
 		ret = add_loops(facts);

@@ -22,11 +22,16 @@ __attribute__((format(printf, 3, 4))) static void append(char *buf, size_t size,
 	va_end(ap);
 }
 
-static void find_users(struct findings *out, const struct device_facts *d)
+static void find_users(struct findings *out, const struct device_facts *d, bool described)
 {
 	char list[300] = "";
 	struct finding *f;
 
+	if (!d->users_known && !described) {
+		f = findings_add(out, "users-unknown", FINDING_WARNING,
+				 "Who uses the device could not be seen: %s.", d->users_reason);
+		finding_fix(f, "Mount /proc and /sys, or run it where they are.");
+	}
 	if (!d->n_users)
 		return;
 	for (size_t i = 0; i < d->n_users && i < 3; i++)
@@ -157,7 +162,7 @@ static void find_kind(struct findings *out, const struct device_facts *d)
 
 void findings_device(struct findings *out, const struct device_facts *d, bool described)
 {
-	find_users(out, d);
+	find_users(out, d, described);
 	find_contents(out, d, described);
 	find_kind(out, d);
 	find_size(out, d);

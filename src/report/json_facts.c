@@ -294,6 +294,8 @@ struct json_object *report_device_json(const struct device_facts *device)
 	json_put_bool(obj, "contents_known", device->contents_known);
 	put_text(obj, "contents_reason", device->contents_reason);
 	json_put(obj, "contents", contents_json(device));
+	json_put_bool(obj, "users_known", device->users_known);
+	put_text(obj, "users_reason", device->users_reason);
 	json_put(obj, "users", users_json(device));
 	return obj;
 }

@@ -268,6 +268,9 @@ void report_device_text(FILE *out, const struct device_facts *d)
 				 d->users[i].kind, d->users[i].what,
 				 d->users[i].part[0] ? " (" : "", d->users[i].part,
 				 d->users[i].part[0] ? ")" : "");
+	if (!d->users_known)
+		report_paragraph(out, INDENT, d->n_users ? "" : "  In use by:",
+				 "who uses it could not be seen: %s", d->users_reason);
 	print_contents(out, d);
 }
 

@@ -354,6 +354,34 @@ static bool finds(const struct findings_input *in, const char *id)
 	return found;
 }
 
+/* What is not mounted hides who uses a device. */
+static void test_users_known(void)
+{
+	static struct facts facts;
+	struct device_facts device;
+	struct findings_input in = {.facts = &facts, .device = &device, .privileged = true};
+	struct status st = {0};
+	char from[64], to[64];
+
+	put_text("/sys/class/block/sdx/size", "65536\n");
+	put_text("/proc/self/mountinfo", "30 1 0:1 / / rw - tmpfs none rw\n");
+	device_probe(&device, "/dev/sdx", root, &st);
+	ok(device.users_known && !*device.users_reason, "mounts and drivers can be seen");
+	ok(!finds(&in, "users-unknown"), "and are no finding");
+	device_facts_free(&device);
+	snprintf(from, sizeof(from), "%s/proc/self/mountinfo", root);
+	snprintf(to, sizeof(to), "%s/proc/self/hidden", root);
+	rename(from, to);
+	device_probe(&device, "/dev/sdx", root, &st);
+	ok(!device.users_known && strstr(device.users_reason, "mountinfo"),
+	   "mounts cannot be seen: %s", device.users_reason);
+	ok(finds(&in, "users-unknown"), "which is a finding");
+	in.described = true;
+	ok(!finds(&in, "users-unknown"), "but not of a described machine");
+	device_facts_free(&device);
+	rename(to, from);
+}
+
 /* A machine with nothing to find: AES-NI, used by the kernel, and everything to be had. */
 static void good_machine(struct facts *facts, struct kernel_driver *xts,
 			 struct kernel_attempt *attempt)
@@ -445,6 +473,7 @@ int main(void)
 	test_dm_versions();
 	test_limits();
 	test_device();
+	test_users_known();
 	test_findings();
 	test_unescape();
 	snprintf(command, sizeof(command), "rm -rf '%s'", root);
