@@ -175,6 +175,17 @@ bench() {
 @test "the time is kept" {
 	expect 0 "$DMCT" bench --json --time 1 --engine cpu
 	is "$(json '.seconds < 2')" true
+	expect 0 "$DMCT" bench --json --time 0.3 --engine cpu --threads 64 aes-xts-plain64/512@4096
+	is "$(json '.seconds < 1.5')" true
+}
+
+@test "calls too long for the time: three slices each and little else, and it is said how long it took" {
+	expect 0 "$DMCT" bench --json --time 0.1 --engine cpu --tier portable --sector-size 512,4096 --size 16777216 --buffer 67108864 \
+		aes-xts-plain64/512
+	valid bench
+	is "$(json '[.results[] | select(.checked)] | length')" 4
+	is "$(json '.conditions[] | select(.id == "budget") | .message | test("3 slices only, and it took [0-9.]+ s instead of 0.1 s")')" true
+	is "$(json '.seconds < 0.5 + 1.7 * ([.results[] | 3 * .size / .median] | add)')" true
 }
 
 @test "few files and tasks: what cannot be started is a failed cell" {

@@ -33,7 +33,8 @@ struct cell {
 	struct backend_error *errors; /* one per thread, of open() */
 	uint64_t calls;               /* of the slice that runs */
 	struct backend_error error;   /* code "": none */
-	bool checked;
+	bool checking;                /* the slice that runs is compared */
+	bool checked;                 /* the last that it did was, and came out right */
 };
 
 struct cells {
@@ -61,7 +62,9 @@ size_t cells_max_size(const struct cells *cells);
 unsigned cells_max_threads(const struct cells *cells);
 
 /*
- * Opens and checks; checks again; closes. Whatever fails of a cell is in cell->error and no error
+ * Opens; checks, unless the last slice was; closes. A slice of a single call, as the first one
+ * always is, is checked as it runs, outside of what is timed. Checked is one of the cell's threads:
+ * all run the same code with the same key. Whatever fails of a cell is in cell->error and no error
  * to these; -ENOMEM and -EINTR end the run.
  */
 int cell_open(struct cell *cell);

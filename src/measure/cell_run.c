@@ -66,9 +66,10 @@ static int replace_pool(struct run *run)
 	return pool_new(&run->pool, threads, run->buffer);
 }
 
-/* Runs fn in the cell's threads. A failure of the cell goes to cell->error and comes back as -EIO;
+/* Runs fn in the first n of the cell's threads. A failure of the cell goes to cell->error and comes back as -EIO;
  * -ENOMEM and -EINTR are failures of the run. */
-static int run_in_pool(struct cell *cell, pool_fn lead, pool_fn fn, uint64_t timeout, uint64_t *ns)
+static int run_in_pool(struct cell *cell, unsigned n, pool_fn lead, pool_fn fn, uint64_t timeout,
+		       uint64_t *ns)
 {
 	struct run *run = cell->run;
 	bool stuck;
@@ -77,7 +78,7 @@ static int run_in_pool(struct cell *cell, pool_fn lead, pool_fn fn, uint64_t tim
 	ret = -ETIMEDOUT;
 	stuck = false;
 	if (!has_stalled(cell)) {
-		ret = pool_run(run->pool, cell->threads, lead, fn, cell,
+		ret = pool_run(run->pool, n, lead, fn, cell,
 			       cell->backend->may_stall ? timeout : POOL_FOREVER, ns);
 		stuck = pool_stuck(run->pool);
 	}
@@ -101,8 +102,15 @@ static int open_one(unsigned worker, struct backend_buffer *buffer, void *arg)
 	struct cell *cell = arg;
 
 	(void)buffer;
+	if (cell->states[worker])
+		return 0;
 	return cell->backend->open(&cell->states[worker], &cell->what, check_key,
 				   &cell->errors[worker]);
+}
+
+static const struct check_pattern *pattern_of(const struct cell *cell)
+{
+	return &cell->run->patterns.list[cell->pattern];
 }
 
 static int check_one(unsigned worker, struct backend_buffer *buffer, void *arg)
@@ -110,8 +118,16 @@ static int check_one(unsigned worker, struct backend_buffer *buffer, void *arg)
 	struct cell *cell = arg;
 
 	buffer->at = 0;
-	return check_state(&cell->run->patterns.list[cell->pattern], cell->backend,
-			   cell->states[worker], cell->what.direction, buffer->data);
+	return check_state(pattern_of(cell), cell->backend, cell->states[worker],
+			   cell->what.direction, buffer->data);
+}
+
+static int compare_one(unsigned worker, struct backend_buffer *buffer, void *arg)
+{
+	const struct cell *cell = arg;
+
+	(void)worker;
+	return check_compare(pattern_of(cell), cell->what.direction, buffer->data);
 }
 
 /* The share of a slice that goes before it, not timed, so that it begins with warm caches. */
@@ -124,6 +140,11 @@ static int lead_one(unsigned worker, struct backend_buffer *buffer, void *arg)
 {
 	struct cell *cell = arg;
 
+	if (cell->checking && !worker) {
+		buffer->at = 0;
+		buffer->sector = CHECK_SECTOR;
+		check_put(pattern_of(cell), cell->what.direction, buffer->data);
+	}
 	return cell->backend->run(cell->states[worker], buffer, lead_calls(cell->calls));
 }
 
@@ -138,9 +159,9 @@ int cell_check(struct cell *cell)
 {
 	int ret;
 
-	if (*cell->error.code)
+	if (*cell->error.code || cell->checked)
 		return 0;
-	ret = run_in_pool(cell, NULL, check_one, STALL_TIMEOUT, NULL);
+	ret = run_in_pool(cell, 1, NULL, check_one, STALL_TIMEOUT, NULL);
 	cell->checked = !ret;
 	return ret == -EIO ? 0 : ret;
 }
@@ -158,8 +179,13 @@ int cell_open(struct cell *cell)
 			     cell->threads, strerror(pool_error(run->pool)));
 		return 0;
 	}
-	ret = run_in_pool(cell, NULL, open_one, OPEN_TIMEOUT, NULL);
-	return ret ? ret == -EIO ? 0 : ret : cell_check(cell);
+	/* One first: what it fails for, a thousand would fail for, too. */
+	ret = run_in_pool(cell, 1, NULL, open_one, OPEN_TIMEOUT, NULL);
+	if (!ret && cell->threads > 1)
+		ret = run_in_pool(cell, cell->threads, NULL, open_one, OPEN_TIMEOUT, NULL);
+	if (!ret && !pattern_of(cell)->cipher)
+		return cell_check(cell);
+	return ret == -EIO ? 0 : ret;
 }
 
 void cell_close(struct cell *cell)
@@ -174,10 +200,16 @@ void cell_close(struct cell *cell)
 int cell_slice(void *arg, uint64_t calls, uint64_t *bytes, uint64_t *ns)
 {
 	struct cell *cell = arg;
+	int ret;
 
 	cell->calls = calls;
+	cell->checking = calls == 1 && pattern_of(cell)->cipher;
 	*bytes = calls * cell->what.size * cell->threads;
-	return run_in_pool(cell, lead_one, run_one, STALL_TIMEOUT, ns);
+	ret = run_in_pool(cell, cell->threads, lead_one, run_one, STALL_TIMEOUT, ns);
+	if (!ret && cell->checking)
+		ret = run_in_pool(cell, 1, NULL, compare_one, STALL_TIMEOUT, NULL);
+	cell->checked = !ret && cell->checking;
+	return ret;
 }
 
 static int roof_one(unsigned worker, struct backend_buffer *buffer, void *arg)

@@ -16,28 +16,51 @@ const uint8_t check_key[CHECK_KEY_MAX] = {
 static int encrypt_portable(struct check_pattern *pattern)
 {
 	struct engine_key *key = NULL;
+	size_t at = 0;
 	int ret;
 
-	pattern->cipher = malloc(pattern->size);
+	pattern->cipher = malloc(pattern->total);
 	if (!pattern->cipher)
 		return -ENOMEM;
 	ret = engine_key_new(&key, engine_tier_find("portable"), &pattern->spec, check_key);
 	if (ret)
 		return ret;
 	/* The shape changes the time that it takes, not the output. */
-	engine_crypt(key, ENGINE_ENCRYPT, ENGINE_MULTI, pattern->cipher, pattern->plain,
-		     pattern->spec.sector, pattern->size / pattern->spec.sector, CHECK_SECTOR);
+	for (size_t i = 0; i < pattern->n_parts; at += pattern->parts[i++].len)
+		engine_crypt(key, ENGINE_ENCRYPT, ENGINE_MULTI, pattern->cipher + at,
+			     pattern->plain + at, pattern->spec.sector,
+			     pattern->parts[i].len / pattern->spec.sector,
+			     CHECK_SECTOR + pattern->parts[i].offset / 512);
 	engine_key_free(key);
 	return 0;
 }
 
+static void choose_parts(struct check_pattern *pattern)
+{
+	size_t sector = pattern->spec.sector, size = pattern->size;
+	size_t len = CHECK_BYTES / CHECK_PARTS / sector * sector;
+
+	pattern->n_parts = 1;
+	pattern->parts[0].len = size;
+	if (size > CHECK_BYTES) {
+		pattern->n_parts = CHECK_PARTS;
+		pattern->parts[0].len = pattern->parts[1].len = pattern->parts[2].len = len;
+		pattern->parts[1].offset = (size - len) / 2 / sector * sector;
+		pattern->parts[2].offset = size - len;
+	}
+	for (size_t i = 0; i < pattern->n_parts; i++)
+		pattern->total += pattern->parts[i].len;
+}
+
 static int fill_pattern(struct check_pattern *pattern, const struct spec *spec, size_t size)
 {
-	struct backend_buffer buffer = {.size = size};
+	struct backend_buffer buffer = {.size = 0};
 
 	pattern->spec = *spec;
 	pattern->size = size;
-	pattern->plain = buffer.data = malloc(size);
+	choose_parts(pattern);
+	buffer.size = pattern->total;
+	pattern->plain = buffer.data = malloc(pattern->total);
 	if (!pattern->plain)
 		return -ENOMEM;
 	backend_buffer_fill(&buffer);
@@ -78,26 +101,53 @@ void check_free(struct check_patterns *patterns)
 	patterns->n = 0;
 }
 
+static void put_parts(const struct check_pattern *pattern, const uint8_t *from, uint8_t *data)
+{
+	for (size_t i = 0; i < pattern->n_parts; from += pattern->parts[i++].len)
+		memcpy(data + pattern->parts[i].offset, from, pattern->parts[i].len);
+}
+
+static bool parts_equal(const struct check_pattern *pattern, const uint8_t *want,
+			const uint8_t *data)
+{
+	for (size_t i = 0; i < pattern->n_parts; want += pattern->parts[i++].len)
+		if (memcmp(data + pattern->parts[i].offset, want, pattern->parts[i].len))
+			return false;
+	return true;
+}
+
+void check_put(const struct check_pattern *pattern, enum engine_direction direction, uint8_t *data)
+{
+	put_parts(pattern, direction == ENGINE_ENCRYPT ? pattern->plain : pattern->cipher, data);
+}
+
+int check_compare(const struct check_pattern *pattern, enum engine_direction direction,
+		  const uint8_t *data)
+{
+	const uint8_t *want = direction == ENGINE_ENCRYPT ? pattern->cipher : pattern->plain;
+
+	return parts_equal(pattern, want, data) ? 0 : -EBADMSG;
+}
+
 /* Against the portable tier. */
 static int check_output(const struct check_pattern *pattern, const struct backend *backend,
 			void *state, enum engine_direction direction, uint8_t *data)
 {
-	bool encrypt = direction == ENGINE_ENCRYPT;
 	int ret;
 
-	memcpy(data, encrypt ? pattern->plain : pattern->cipher, pattern->size);
+	check_put(pattern, direction, data);
 	ret = backend->crypt(state, direction, data, CHECK_SECTOR);
-	if (ret)
-		return ret;
-	return memcmp(data, encrypt ? pattern->cipher : pattern->plain, pattern->size) ? -EBADMSG
-										       : 0;
+	return ret ? ret : check_compare(pattern, direction, data);
 }
 
-static bool block_unchanged(const uint8_t *a, const uint8_t *b, size_t size)
+static bool block_unchanged(const struct check_pattern *pattern, const uint8_t *data)
 {
-	for (size_t i = 0; i + 16 <= size; i += 16)
-		if (!memcmp(a + i, b + i, 16))
-			return true;
+	const uint8_t *plain = pattern->plain;
+
+	for (size_t i = 0; i < pattern->n_parts; plain += pattern->parts[i++].len)
+		for (size_t at = 0; at + 16 <= pattern->parts[i].len; at += 16)
+			if (!memcmp(data + pattern->parts[i].offset + at, plain + at, 16))
+				return true;
 	return false;
 }
 
@@ -109,22 +159,21 @@ static int check_round_trip(const struct check_pattern *pattern, const struct ba
 	uint8_t first[16];
 	int ret;
 
-	memcpy(data, pattern->plain, pattern->size);
+	put_parts(pattern, pattern->plain, data);
 	ret = backend->crypt(state, ENGINE_ENCRYPT, data, CHECK_SECTOR + 8);
 	if (ret)
 		return ret;
 	memcpy(first, data, sizeof(first));
-	memcpy(data, pattern->plain, pattern->size);
+	put_parts(pattern, pattern->plain, data);
 	ret = backend->crypt(state, ENGINE_ENCRYPT, data, CHECK_SECTOR);
 	if (ret)
 		return ret;
-	if (!memcmp(first, data, sizeof(first)) ||
-	    block_unchanged(data, pattern->plain, pattern->size))
+	if (!memcmp(first, data, sizeof(first)) || block_unchanged(pattern, data))
 		return -EBADMSG;
 	ret = backend->crypt(state, ENGINE_DECRYPT, data, CHECK_SECTOR);
 	if (ret)
 		return ret;
-	return memcmp(data, pattern->plain, pattern->size) ? -EBADMSG : 0;
+	return parts_equal(pattern, pattern->plain, data) ? 0 : -EBADMSG;
 }
 
 int check_state(const struct check_pattern *pattern, const struct backend *backend, void *state,

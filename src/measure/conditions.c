@@ -12,6 +12,7 @@
 
 #include "facts/cgroup.h"
 #include "measure/clock.h"
+#include "measure/sampler.h"
 #include "measure/stats.h"
 #include "util/sysfile.h"
 
@@ -171,16 +172,18 @@ static int of_results(struct measurement *m)
 
 int conditions_find(struct measurement *m, const struct facts *facts,
 		    const struct conditions_mark *before, const struct conditions_mark *after,
-		    bool cut_short)
+		    double cut_short)
 {
 	int bad = 0;
 
 	bad |= of_machine(m, &facts->cpu);
 	bad |= of_counters(m, before, after);
-	if (cut_short)
+	if (cut_short > 0)
 		bad |= add(m, "budget",
-			   "The time was too short for so many cells: each got a few slices only, "
-			   "and it took longer.");
+			   "The time was too short for so many cells or so long calls: the slowest "
+			   "got %d slices only, and it took %.1f s instead of %.1f s.",
+			   SAMPLER_MIN_SLICES, (double)(after->ns - before->ns) / CLOCK_SECOND,
+			   cut_short);
 	bad |= of_results(m);
 	return bad ? -ENOMEM : 0;
 }

@@ -20,10 +20,10 @@ void conditions_mark(struct conditions_mark *mark);
 
 /*
  * Adds to m->conditions what holds between two marks, of the machine (facts) and of the results.
- * cut_short: the budget was too small. Returns 0 or -ENOMEM.
+ * cut_short: the seconds that were too short, or 0. Returns 0 or -ENOMEM.
  */
 int conditions_find(struct measurement *m, const struct facts *facts,
 		    const struct conditions_mark *before, const struct conditions_mark *after,
-		    bool cut_short);
+		    double cut_short);
 
 #endif

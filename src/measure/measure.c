@@ -33,7 +33,6 @@ struct job {
 	struct sampler_item *items; /* the cells that opened, then the roofs */
 	size_t n_cell_items, n_items;
 	uint64_t start, budget;
-	uint64_t reserve; /* of the budget, for the checks afterwards */
 	bool cut_short;
 };
 
@@ -80,20 +79,16 @@ static int stopped(struct status *st)
 
 static int open_all(struct job *job)
 {
-	uint64_t before;
 	int ret = 0;
 
 	for (size_t i = 0; i < job->cells.n && !ret; i++) {
 		struct cell *cell = &job->cells.list[i];
 
-		tell(job, "checking");
+		tell(job, "preparing");
 		if (cell->backend) {
 			ret = check_prepare(&job->run.patterns, &cell->what.spec, cell->what.size);
 			cell->pattern = ret;
-			before = clock_ns();
 			ret = ret < 0 ? ret : cell_open(cell);
-			/* The checks afterwards take at most as long as these. */
-			job->reserve += clock_ns() - before;
 		}
 		if (!ret && stop_signal())
 			ret = -EINTR;
@@ -164,8 +159,8 @@ static void fill_results(struct job *job)
 
 static int sample(struct job *job)
 {
-	uint64_t most = job->budget / 3, reserve = job->reserve < most ? job->reserve : most;
-	struct sampler_options options = {.deadline = job->start + job->budget - reserve,
+	struct sampler_options options = {.deadline = job->start + job->budget,
+					  .after = true,
 					  .now = clock_ns,
 					  .stopped = stop_signal,
 					  .progress = tell,
@@ -263,7 +258,7 @@ int measure_run(struct measurement *m, const struct measure_request *request,
 	stop_end(&stop);
 	conditions_mark(&after);
 	if (!ret)
-		ret = conditions_find(m, facts, &before, &after, job->cut_short);
+		ret = conditions_find(m, facts, &before, &after, job->cut_short ? request->seconds : 0);
 	free_job(job);
 	if (files.rlim_max)
 		setrlimit(RLIMIT_NOFILE, &files);

@@ -39,7 +39,8 @@ struct measure_result {
 	double roofline_share; /* of the CPU's AES rounds at that key size and thread count; 0 when
 				  there is no roofline */
 	/*
-	 * The output was compared before and after the timing, and agreed: for specs that the
+	 * The output of one of the threads was compared before and after the timing, and agreed
+	 * (of requests longer than 64 KiB the first, middle and last sectors): for specs that the
 	 * engine has, byte for byte with the portable tier's; for others (Adiantum, Serpent …), of
 	 * which there is no second implementation here, decryption undid encryption, no block was
 	 * left as it was, and the sector number mattered.

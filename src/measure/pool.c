@@ -18,6 +18,8 @@
 /* The engine keeps its batches on the stack; the rest is room for sanitizers. */
 #define STACK_SIZE (1U << 20)
 #define PAGE       4096
+/* So many threads a CPU do not wait for each other. */
+#define CROWD 4
 /* What threads leave free, so that an address space that they fill still has room for the results.
  */
 #define SPARE (32U << 20)
@@ -45,6 +47,7 @@ struct pool {
 	bool quit, stuck;
 	unsigned left; /* threads of a stuck pool that have not ended: the last one frees it */
 	atomic_uint arrived;
+	unsigned cpus; /* that this process may use; 0: not known */
 };
 
 static void free_pool(struct pool *pool)
@@ -62,11 +65,14 @@ static void free_pool(struct pool *pool)
 }
 
 /* Waits until all workers of the job are awake, so that their times overlap. Yields after a while:
- * there may be more threads than CPUs. */
+ * there may be more threads than CPUs. Far more cannot all be at it at once anyway, and would only
+ * take the CPUs away from those that are still to wake up. */
 static void meet(struct pool *pool, unsigned n)
 {
 	unsigned spins = 0;
 
+	if (pool->cpus && n > CROWD * pool->cpus)
+		return;
 	atomic_fetch_add(&pool->arrived, 1);
 	while (atomic_load(&pool->arrived) < n)
 		if (++spins > 2000)
@@ -153,6 +159,14 @@ static int start_worker(struct pool *pool, unsigned i, size_t buffer)
 	return ret;
 }
 
+/* CPUs that this process may use; 0: not known. */
+static unsigned count_cpus(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) ? 0 : (unsigned)CPU_COUNT(&set);
+}
+
 static int start_workers(struct pool *pool, unsigned threads, size_t buffer)
 {
 	void *spare = malloc(SPARE);
@@ -178,6 +192,7 @@ int pool_new(struct pool **out, unsigned threads, size_t buffer)
 
 	if (!pool)
 		return -ENOMEM;
+	pool->cpus = count_cpus();
 	pthread_mutex_init(&pool->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);

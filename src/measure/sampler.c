@@ -22,6 +22,8 @@
 #define FIXED_SHARE 9
 /* Slices that a disturbed machine may get instead of one. */
 #define LONGEST 8
+/* A call of so many slices' length need not be taken more than once at a time. */
+#define LONG_CALL 4
 /* Slices shorter than this share of what is wanted are lengthened. */
 #define ENOUGH 0.6
 /* Calls beyond which a slice is not lengthened: something that takes no time at all is broken. */
@@ -65,11 +67,28 @@ static int take(struct sampler_item *item, const struct sampler_options *options
 	return 0;
 }
 
+static int keep(struct sampler_item *item, double speed)
+{
+	size_t room = item->room ? item->room * 2 : 64;
+	double *grown;
+
+	if (item->n == item->room) {
+		grown = realloc(item->samples, room * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		item->samples = grown;
+		item->room = room;
+	}
+	item->samples[item->n++] = speed;
+	return 0;
+}
+
 /*
  * Finds the number of calls that fill a slice: doubles it until a slice is long enough and twice
  * the calls also take about twice the time. What a slice costs beside its calls (waking up, cold
  * caches; much in a virtual machine whose host is busy) is then small; where it takes a longer
- * slice to make it so, it gets one.
+ * slice to make it so, it gets one. A call that is long enough by itself is a slice, and kept as
+ * one: there may be no time for more than SAMPLER_MIN_SLICES of its kind.
  */
 static int calibrate(struct sampler_item *item, uint64_t slice,
 		     const struct sampler_options *options)
@@ -84,6 +103,10 @@ static int calibrate(struct sampler_item *item, uint64_t slice,
 		ret = take(item, options, &ns, &speed);
 		if (ret)
 			return ret;
+		if (item->calls == 1 && (ns >= SLICE_MAX || ns >= LONG_CALL * slice)) {
+			item->wanted = (double)slice;
+			return keep(item, speed);
+		}
 		if (ns >= LONGEST * slice || item->calls >= CALLS_MAX)
 			break;
 		if (ns >= slice / 4 && last > 0 && (double)ns >= DOUBLED * last)
@@ -101,6 +124,13 @@ static int calibrate(struct sampler_item *item, uint64_t slice,
 	return 0;
 }
 
+/* Whether another slice, as long as the quickest so far, ends by then. */
+static bool fits(const struct sampler_item *item, uint64_t until,
+		 const struct sampler_options *options)
+{
+	return (double)options->now() + item->fastest * (double)item->calls <= (double)until;
+}
+
 static int warm_up(struct sampler_item *item, uint64_t slice, uint64_t until,
 		   const struct sampler_options *options)
 {
@@ -110,7 +140,7 @@ static int warm_up(struct sampler_item *item, uint64_t slice, uint64_t until,
 
 	ret = calibrate(item, slice, options);
 	for (int i = 0; !ret && i < WARM_SLICES_MAX && !item->settled; i++) {
-		if (i && options->now() >= until)
+		if ((i || item->n) && !fits(item, until, options))
 			break;
 		ret = take(item, options, &ns, &speed);
 		if (ret)
@@ -119,22 +149,6 @@ static int warm_up(struct sampler_item *item, uint64_t slice, uint64_t until,
 		last = speed;
 	}
 	return ret;
-}
-
-static int keep(struct sampler_item *item, double speed)
-{
-	size_t room = item->room ? item->room * 2 : 64;
-	double *grown;
-
-	if (item->n == item->room) {
-		grown = realloc(item->samples, room * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		item->samples = grown;
-		item->room = room;
-	}
-	item->samples[item->n++] = speed;
-	return 0;
 }
 
 /* Fisher-Yates on xorshift64 (Marsaglia 2003). */
@@ -171,10 +185,38 @@ static int warm_up_all(struct sampler_item *items, size_t n, uint64_t slice,
 	return ret;
 }
 
-/* One round. Returns 1 when the deadline ended it. */
-static int take_round(struct sampler_item *items, const size_t *order, size_t n, bool bounded,
-		      const struct sampler_options *options)
+/* When the slices have to end for what comes after them. */
+static uint64_t last_moment(const struct sampler_item *items, size_t n,
+			    const struct sampler_options *options)
 {
+	uint64_t now = options->now(), left;
+	double after = 0;
+
+	if (!options->after || now >= options->deadline)
+		return options->deadline;
+	left = options->deadline - now;
+	for (size_t i = 0; i < n; i++)
+		after += !items[i].error && items[i].calls > 1 ? items[i].fastest : 0;
+	return options->deadline - (after < (double)left / 3 ? (uint64_t)after : left / 3);
+}
+
+/* Whether an item gets no slice in a round: it has failed, has enough of them, or a slice would not
+ * end in time. */
+static bool passed_over(const struct sampler_item *item, unsigned round, uint64_t deadline,
+			const struct sampler_options *options)
+{
+	if (item->error)
+		return true;
+	if (item->n < SAMPLER_MIN_SLICES)
+		return item->n > round;
+	return !fits(item, deadline, options);
+}
+
+/* One round. Returns how many slices it took, or -errno. */
+static long take_round(struct sampler_item *items, const size_t *order, size_t n, unsigned round,
+		       uint64_t deadline, const struct sampler_options *options)
+{
+	long taken = 0;
 	uint64_t ns;
 	double speed;
 	int ret;
@@ -182,11 +224,10 @@ static int take_round(struct sampler_item *items, const size_t *order, size_t n,
 	for (size_t i = 0; i < n; i++) {
 		struct sampler_item *item = &items[order[i]];
 
-		if (item->error)
+		if (passed_over(item, round, deadline, options))
 			continue;
-		if (bounded && options->now() >= options->deadline)
-			return 1;
 		tell(options, "measuring");
+		taken++;
 		item->error = take(item, options, &ns, &speed);
 		if (fatal(item->error))
 			return item->error;
@@ -196,23 +237,15 @@ static int take_round(struct sampler_item *items, const size_t *order, size_t n,
 		if (ret)
 			return ret;
 	}
-	return 0;
-}
-
-static bool any_left(const struct sampler_item *items, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!items[i].error)
-			return true;
-	return false;
+	return taken;
 }
 
 int sampler_run(struct sampler_item *items, size_t n, const struct sampler_options *options,
 		bool *cut_short)
 {
-	uint64_t now = options->now(), slice, seed = 0x2545f4914f6cdd1d;
+	uint64_t now = options->now(), slice, deadline, seed = 0x2545f4914f6cdd1d;
 	size_t *order;
-	int ret;
+	long taken;
 
 	*cut_short = false;
 	if (!n)
@@ -224,16 +257,16 @@ int sampler_run(struct sampler_item *items, size_t n, const struct sampler_optio
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		order[i] = i;
-	ret = warm_up_all(items, n, slice, options);
-	for (unsigned round = 0; !ret && any_left(items, n); round++) {
-		bool bounded = round >= SAMPLER_MIN_SLICES;
-
-		*cut_short |= !bounded && options->now() >= options->deadline;
+	taken = warm_up_all(items, n, slice, options);
+	deadline = last_moment(items, n, options);
+	for (unsigned round = 0; taken >= 0 && (taken || round <= SAMPLER_MIN_SLICES); round++) {
 		shuffle(order, n, &seed);
-		ret = take_round(items, order, n, bounded, options);
+		taken = take_round(items, order, n, round, deadline, options);
+		if (round + 1 == SAMPLER_MIN_SLICES)
+			*cut_short = options->now() > options->deadline;
 	}
 	free(order);
-	return ret < 0 ? ret : 0;
+	return taken < 0 ? (int)taken : 0;
 }
 
 void sampler_free(struct sampler_item *items, size_t n)

@@ -12,7 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Slices that every item gets, however short the time. */
+/* Slices that every item gets, however short the time. The first call of one that takes long enough
+ * for a slice is one of them. */
 #define SAMPLER_MIN_SLICES 3
 
 struct sampler_item {
@@ -35,6 +36,8 @@ struct sampler_item {
 struct sampler_options {
 	uint64_t deadline;     /* on the clock of now() */
 	uint64_t (*now)(void); /* nanoseconds */
+	bool after; /* leaves time for a call of each item after the last of its slices, where a
+		       slice is more than one */
 	int (*stopped)(void);  /* whether to give up (-EINTR); may be NULL */
 	void (*progress)(void *arg, const char *what); /* called often; may be NULL */
 	void *progress_arg;

@@ -154,7 +154,17 @@ static void test_budget(void)
 		least = items[i].n < least ? items[i].n : least;
 	ok(least == SAMPLER_MIN_SLICES && cut_short,
 	   "too small a budget still gives each item %zu slices, and says so", least);
+	least = 0;
+	for (int i = 0; i < ITEMS; i++)
+		least += fakes[i].slices;
+	ok(least == ITEMS * SAMPLER_MIN_SLICES, "and does nothing else: %zu slices", least);
 	sampler_free(items, ITEMS);
+	fakes[0] = (struct fake){.call = 3e8};
+	run_fakes(fakes, items, 1, 1, &cut_short);
+	ok(now_ns < CLOCK_SECOND && items[0].n == 3 && !cut_short,
+	   "no slice is begun that would not end in time: %zu of 0.3 s in %g s", items[0].n,
+	   (double)now_ns / 1e9);
+	sampler_free(items, 1);
 }
 
 /* The same items in the opposite order, on a machine that gets slower all the time. */
@@ -330,6 +340,54 @@ static void test_check(void)
 	check_free(&patterns);
 }
 
+/* The real thing, but for one byte of a long request. */
+static size_t spoilt;
+
+static int spoiling_crypt(void *state, enum engine_direction direction, uint8_t *data,
+			  uint64_t sector)
+{
+	int ret = backend_cpu.crypt(state, direction, data, sector);
+
+	data[spoilt]++;
+	return ret;
+}
+
+static void test_long_check(void)
+{
+	static struct facts facts;
+	struct backend spoiling = backend_cpu;
+	struct check_patterns patterns = {NULL, 0};
+	const size_t size = 16 << 20;
+	struct backend_cell cell = {.size = size, .tier = engine_tiers[0], .facts = &facts};
+	const size_t places[] = {0, 511, size / 2, size - 512, size - 1};
+	uint8_t *data = malloc(size);
+	struct backend_error error;
+	void *state = NULL;
+	int at;
+
+	for (const struct engine_tier *const *t = engine_tiers; *t; t++)
+		if (engine_tier_usable(*t, &facts.cpu, NULL, 0))
+			cell.tier = *t;
+	spoiling.crypt = spoiling_crypt;
+	spec_parse(&cell.spec, "aes-xts-plain64/512@512", NULL);
+	at = check_prepare(&patterns, &cell.spec, size);
+	ok(patterns.list[at].total <= CHECK_BYTES, "of 16 MiB %zu bytes are compared",
+	   patterns.list[at].total);
+	backend_cpu.open(&state, &cell, check_key, &error);
+	ok(!check_state(&patterns.list[at], &backend_cpu, state, ENGINE_ENCRYPT, data) &&
+		   !check_state(&patterns.list[at], &backend_cpu, state, ENGINE_DECRYPT, data),
+	   "they agree, sector numbers included");
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		spoilt = places[i];
+		ok(check_state(&patterns.list[at], &spoiling, state, ENGINE_ENCRYPT, data) ==
+			   -EBADMSG,
+		   "byte %zu of it is wrong", spoilt);
+	}
+	backend_cpu.close(state);
+	check_free(&patterns);
+	free(data);
+}
+
 int main(void)
 {
 	test_stats();
@@ -340,5 +398,6 @@ int main(void)
 	test_pool();
 	test_stop();
 	test_check();
+	test_long_check();
 	return tap_done();
 }
