@@ -22,6 +22,9 @@ struct text {
 struct reader {
 	struct cpu_info *info;
 	bool xsave, lm, asimd;
+	bool power32;    /* a PowerPC from before it had 64 bits */
+	bool foreign;    /* an architecture whose features are none of those known here */
+	unsigned loongson; /* bits */
 	unsigned arm_architecture, arm_implementer, arm_part;
 	unsigned feature_lines;
 };
@@ -75,6 +78,16 @@ static void add_features(struct reader *r, enum cpu_family family, uint64_t mask
 	r->info->known = true;
 }
 
+static bool has_word(struct text value, const char *word)
+{
+	struct text token;
+
+	while (next_token(&value, " \t", &token))
+		if (is(token, word))
+			return true;
+	return false;
+}
+
 static void read_features(struct reader *r, enum cpu_family family, struct text value)
 {
 	struct text token;
@@ -119,12 +132,13 @@ static void read_isa(struct reader *r, struct text value)
 /*
  * "POWER9, altivec supported", "POWER8E (raw), altivec supported", "Power11 (architected), …".
  * The kernel lists no cryptography there: it is part of the architecture from POWER8 (Power ISA
- * 2.07, category Vector.Crypto) on.
+ * 2.07, category Vector.Crypto) on. Names of another kind ("7447A", "e6500") say nothing of it.
  */
 static void read_power(struct reader *r, struct text value)
 {
-	uint64_t mask = 0;
 	struct text token, rest = value;
+	uint64_t mask = 0;
+	bool named;
 
 	if (memmem(value.s, value.len, "altivec supported", 17))
 		mask |= CPU_BIT(CPU_PPC_ALTIVEC);
@@ -132,16 +146,31 @@ static void read_power(struct reader *r, struct text value)
 	    isdigit((unsigned char)token.s[5]) && atoi(token.s + 5) >= 8)
 		mask |= CPU_BIT(CPU_PPC_VCRYPTO);
 	/* Other architectures have a line "cpu", too, which says nothing of features. */
-	if (!mask &&
-	    (token.len < 3 || (strncasecmp(token.s, "power", 3) && memcmp(token.s, "PPC", 3))))
+	named = token.len >= 3 && (!strncasecmp(token.s, "power", 3) || !memcmp(token.s, "PPC", 3));
+	if (!mask && !named)
 		return;
 	copy_model(r->info, token);
 	add_features(r, CPU_FAMILY_PPC, mask);
+	r->info->known = named;
+	r->power32 = isdigit((unsigned char)token.s[0]);
+}
+
+/* LoongArch writes "Features", as ARM does, and IA-64 "features", as s390 does, but of their own. */
+static void read_foreign(struct reader *r, struct text key, struct text value)
+{
+	if (is(key, "CPU Family") && value.len > 8 && !memcmp(value.s, "Loongson", 8)) {
+		r->foreign = true;
+		r->loongson = memmem(value.s, value.len, "64", 2) ? 64 : 32;
+	} else if ((is(key, "Features") && has_word(value, "cpucfg")) ||
+		   (is(key, "arch") && is(value, "IA-64"))) {
+		r->foreign = true;
+	}
 }
 
 static void read_line(struct reader *r, struct text key, struct text value)
 {
-	static const char *const models[] = {"model name", "cpu model", "Processor"};
+	static const char *const models[] = {"model name", "Model Name", "cpu model",
+					     "Processor"};
 
 	for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++)
 		if (is(key, models[i]))
@@ -149,11 +178,12 @@ static void read_line(struct reader *r, struct text key, struct text value)
 	if (is(key, "processor") ||
 	    (key.len > 10 && !memcmp(key.s, "processor ", 10))) /* s390: "processor 0: …" */
 		r->info->processors++;
+	read_foreign(r, key, value);
 	if (is(key, "flags"))
 		read_features(r, CPU_FAMILY_X86, value);
-	else if (is(key, "Features"))
+	else if (is(key, "Features") && !r->foreign)
 		read_features(r, CPU_FAMILY_ARM, value);
-	else if (is(key, "features"))
+	else if (is(key, "features") && !r->foreign)
 		read_features(r, CPU_FAMILY_S390, value);
 	else if (is(key, "isa"))
 		read_isa(r, value);
@@ -221,14 +251,18 @@ static void name_arch(struct reader *r, const char *root)
 			guess = r->arm_architecture >= 8 ? "armv8l" : "armv7l";
 		break;
 	case CPU_FAMILY_PPC:
-		if (sysfile_line(root, release, sizeof(release), "/proc/sys/kernel/osrelease") > 0)
+		if (r->power32)
+			guess = "ppc";
+		else if (sysfile_line(root, release, sizeof(release), "/proc/sys/kernel/osrelease") > 0)
 			guess = strstr(release, "64le") ? "ppc64le" : "ppc64";
 		break;
 	case CPU_FAMILY_S390:
 		guess = "s390x";
 		break;
 	default:
-		return;
+		if (!r->loongson)
+			return;
+		guess = r->loongson == 64 ? "loongarch64" : "loongarch32";
 	}
 	snprintf(r->info->arch, sizeof(r->info->arch), "%s", guess);
 }

@@ -49,6 +49,10 @@ static void cpu_of(struct cpu_facts *cpu, const char *info, size_t len)
 
 static void test_cpuinfo(void)
 {
+	static const char loongson[] = "processor : 0\nCPU Family : Loongson-64bit\n"
+				       "Model Name : Loongson-3A6000\n"
+				       "Features : cpucfg lam ual fpu lsx lasx\n";
+	static const char powerbook[] = "processor : 0\ncpu : 7447A, altivec supported\n";
 	static const char nul[] = "flags\t: sse2 a\0es xsave aes\0\nflags\t: aes sse2\n";
 	static const struct {
 		const char *text;
@@ -73,6 +77,15 @@ static void test_cpuinfo(void)
 		{"cpu : POWER7, altivec supported", CPU_FAMILY_PPC, true, 0},
 		{"cpu : POWER10, altivec supported", CPU_FAMILY_PPC, true, 1},
 		{"cpu : Power11 (architected), altivec supported", CPU_FAMILY_PPC, true, 1},
+		{"cpu : 7447A, altivec supported", CPU_FAMILY_PPC, false, -1},
+		{"cpu : e6500, altivec supported", CPU_FAMILY_PPC, false, -1},
+		{"cpu : PPC970FX, altivec supported", CPU_FAMILY_PPC, true, 0},
+		{"CPU Family : Loongson-64bit\nFeatures : cpucfg lam ual fpu lsx lasx crc32 lvz\n",
+		 CPU_FAMILY_OTHER, false, -1},
+		{"Features : cpucfg lam lsx\nCPU Family : Loongson-64bit\n", CPU_FAMILY_OTHER,
+		 false, -1},
+		{"arch : IA-64\nfeatures : branchlong, 16-byte atomic\n", CPU_FAMILY_OTHER, false,
+		 -1},
 		{"cpu : TI UltraSparc T2 (Niagara2)", CPU_FAMILY_OTHER, false, -1},
 	};
 	struct cpu_facts cpu;
@@ -87,6 +100,13 @@ static void test_cpuinfo(void)
 	cpu_of(&cpu, nul, sizeof(nul) - 1);
 	ok(cpu_has_aes(&cpu) == 1 && cpu.advertised == (1ULL << CPU_SSE2 | 1ULL << CPU_AES),
 	   "NUL bytes part words, and only what both CPUs have counts");
+	cpu_of(&cpu, loongson, strlen(loongson));
+	ok(!strcmp(cpu.arch, "loongarch64") && !strcmp(cpu.model, "Loongson-3A6000") &&
+		   !cpu.advertised,
+	   "LoongArch: %s, %s", cpu.arch, cpu.model);
+	cpu_of(&cpu, powerbook, strlen(powerbook));
+	ok(!strcmp(cpu.arch, "ppc") && cpu.advertised == 1ULL << CPU_PPC_ALTIVEC,
+	   "32-bit PowerPC: %s", cpu.arch);
 }
 
 static void test_long_line(void)
