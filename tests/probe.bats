@@ -352,7 +352,7 @@ cipher() {
 	is "$(contents)" $'0:table/gpt@0\n2:crypto/crypto_LUKS@11534336\n3:data/unknown@36700160'
 	dd if=/dev/zero of=gpt.img bs=512 count=34 conv=notrunc status=none
 	image gpt.img
-	is "$(contents)" $'0:table/gpt@0\n2:crypto/crypto_LUKS@11534336\n3:data/unknown@36700160' "by the backup"
+	is "$(contents)" $'0:table/gpt@100662784\n2:crypto/crypto_LUKS@11534336\n3:data/unknown@36700160' "by the backup"
 }
 
 @test "two file systems at once: ambiguous, and each listed" {
@@ -376,7 +376,7 @@ cipher() {
 		printf '\360\377\0\0' # in which sector it stands: 65520
 	} | dd of=md.img bs=512 seek=65520 conv=notrunc status=none
 	image md.img
-	is "$(contents)" "0:raid/linux_raid_member@0"
+	is "$(contents)" "0:raid/linux_raid_member@33546240"
 	is "$(json '.device.contents[0].label')" host:array
 }
 

@@ -32,8 +32,10 @@ struct device_content {
 			   "unknown" for data */
 	char label[128]; /* "" where there is none */
 	char uuid[64];
-	uint64_t
-		offset; /* where it (its partition, or its first non-blank data) begins, in bytes */
+	/* In bytes: where it (its partition, or its first non-blank data) begins; or, where that is
+	 * a MiB or more further in, its mark itself: a backup at the end of a disk whose beginning
+	 * was wiped, metadata that stand at the end. */
+	uint64_t offset;
 	int partition;  /* number of the partition it is in; 0: the device itself */
 };
 

@@ -12,6 +12,7 @@
 
 #include "facts/device_internal.h"
 
+#define FAR            (1ULL << 20) /* marks so far in are listed at their own place */
 #define PARTITIONS_MAX    512 /* looked into; a GPT usually has room for 128 */
 #define SIGNATURES_MAX    32  /* taken from one area */
 #define SPREAD_DEVICE     256 /* samples in an area where nothing is recognised */
@@ -57,7 +58,8 @@ static blkid_probe open_probe(const struct area *area)
 						      BLKID_SUBLKS_MAGIC | BLKID_SUBLKS_BADCSUM);
 	blkid_probe_enable_partitions(pr, 1);
 	/* Without its protective MBR, and from the backup at the end of the disk, too. */
-	blkid_probe_set_partitions_flags(pr, BLKID_PARTS_FORCE_GPT);
+	blkid_probe_set_partitions_flags(pr, BLKID_PARTS_FORCE_GPT |
+						     BLKID_PARTS_MAGIC);
 	return pr;
 }
 
@@ -67,6 +69,17 @@ static void take(char *dest, size_t size, blkid_probe pr, const char *name)
 
 	if (!blkid_probe_lookup_value(pr, name, &value, NULL) && value)
 		snprintf(dest, size, "%s", value);
+}
+
+/* Where a mark stands in the area, if that is far in; 0 otherwise. */
+static uint64_t place(const struct area *area, blkid_probe pr, const char *name)
+{
+	char text[32] = "";
+	uint64_t offset;
+
+	take(text, sizeof(text), pr, name);
+	offset = strtoull(text, NULL, 10);
+	return offset >= FAR && offset < area->len ? offset : 0;
 }
 
 static bool listed(const struct device_facts *facts, const struct device_content *c)
@@ -90,10 +103,12 @@ static int take_found(struct device_facts *facts, const struct area *area, blkid
 	take(fs.usage, sizeof(fs.usage), pr, "USAGE");
 	take(fs.label, sizeof(fs.label), pr, "LABEL");
 	take(fs.uuid, sizeof(fs.uuid), pr, "UUID");
+	fs.offset += place(area, pr, "SBMAGIC_OFFSET");
 	if (fs.type[0] && !fs.usage[0])
 		strcpy(fs.usage, "other");
 	if (fs.type[0] && !listed(facts, &fs))
 		ret = device_add_content(facts, &fs);
+	table.offset += place(area, pr, "PTMAGIC_OFFSET");
 	strcpy(table.usage, "table");
 	take(table.type, sizeof(table.type), pr, "PTTYPE");
 	take(table.uuid, sizeof(table.uuid), pr, "PTUUID");
