@@ -64,6 +64,7 @@ struct device_facts {
 						   block, at most 4096 */
 	uint64_t optimal_io;                    /* bytes, as the device says it; 0: says nothing */
 	uint64_t alignment_offset;
+	bool misaligned; /* the kernel says that it is, with no offset that would mend it */
 	uint64_t start;                     /* of a partition on its disk, in bytes */
 	int rotational, discard, read_only; /* 1, 0, or -1 not known */
 	enum device_zoned zoned;

@@ -185,6 +185,25 @@ static void read_queue(struct device_facts *facts, const char *root, const char 
 	}
 }
 
+/* Of 512-byte sectors; saturated, so that an absurd number does not come out as a small one. */
+static uint64_t bytes_of(uint64_t sectors)
+{
+	return sectors < UINT64_MAX / 512 ? sectors * 512 : UINT64_MAX / 512 * 512;
+}
+
+/* -1: misaligned, as a stack of devices that no offset suits is (Linux block/blk-settings.c). */
+static void read_alignment(struct device_facts *facts, const char *root)
+{
+	uint64_t value;
+	char line[32];
+
+	if (!sysfile_u64(root, &value, SYS_BLOCK "%s/alignment_offset", facts->name))
+		facts->alignment_offset = value;
+	else if (sysfile_line(root, line, sizeof(line), SYS_BLOCK "%s/alignment_offset",
+			      facts->name) > 0)
+		facts->misaligned = !strcmp(line, "-1");
+}
+
 int device_read_sysfs(struct device_facts *facts, const char *root)
 {
 	uint64_t sectors, value;
@@ -195,18 +214,16 @@ int device_read_sysfs(struct device_facts *facts, const char *root)
 	ret = sysfile_u64(root, &sectors, SYS_BLOCK "%s/size", facts->name);
 	if (ret < 0)
 		return ret == -ENOMEM ? ret : -ENOENT;
-	facts->size = sectors * 512;
+	facts->size = bytes_of(sectors);
 	device_disk_name(disk, facts->name, root);
 	facts->kind = kind_of(facts->name, disk);
 	read_dev(&facts->rdev, facts->name, root);
 	facts->disk_rdev = facts->rdev;
 	read_dev(&facts->disk_rdev, disk, root);
 	read_flag(&facts->read_only, root, facts->name, "ro");
-	/* -1 stands for "cannot be told" on stacked devices, and is no number here. */
-	if (!sysfile_u64(root, &value, SYS_BLOCK "%s/alignment_offset", facts->name))
-		facts->alignment_offset = value;
+	read_alignment(facts, root);
 	if (!sysfile_u64(root, &value, SYS_BLOCK "%s/start", facts->name))
-		facts->start = value * 512;
+		facts->start = bytes_of(value);
 	if (!sysfile_u64(root, &value, SYS_BLOCK "%s/diskseq", disk))
 		facts->diskseq = value;
 	read_queue(facts, root, disk);

@@ -118,6 +118,13 @@ static void find_alignment(struct findings *out, const struct device_facts *d)
 			d->alignment_offset);
 		finding_fix(f, "Start a partition or the data area at such an offset.");
 	}
+	if (d->misaligned) {
+		f = findings_add(out, "misaligned", FINDING_WARNING,
+				 "The kernel says that the device is misaligned: its physical "
+				 "blocks begin nowhere that suits all of what it is made of, and "
+				 "writes cross them.");
+		finding_fix(f, "Align what it is made of, partitions say, to 1 MiB.");
+	}
 	if (d->kind != DEVICE_FILE && d->logical_block && d->logical_block < physical)
 		findings_add(out, "512e", FINDING_INFO,
 			     "The device takes blocks of %u bytes and has physical ones of %u: "

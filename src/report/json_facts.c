@@ -286,6 +286,7 @@ struct json_object *report_device_json(const struct device_facts *device)
 	json_put_u64_or_null(obj, "physical_block", device->physical_block);
 	json_put_u64_or_null(obj, "optimal_io", device->optimal_io);
 	json_put_u64(obj, "alignment_offset", device->alignment_offset);
+	json_put_bool(obj, "misaligned", device->misaligned);
 	json_put_u64(obj, "start", device->start);
 	put_tristate(obj, "rotational", device->rotational);
 	put_tristate(obj, "discard", device->discard);

@@ -208,6 +208,8 @@ static void print_geometry(FILE *out, const struct device_facts *d)
 		snprintf(start, sizeof(start), ", starts at byte %" PRIu64, d->start);
 	if (d->alignment_offset)
 		snprintf(align, sizeof(align), ", alignment offset %" PRIu64, d->alignment_offset);
+	if (d->misaligned)
+		snprintf(align, sizeof(align), ", misaligned");
 	report_paragraph(out, INDENT, "  Size:", "%" PRIu64 " bytes (%s)%s", d->size,
 			 units_size(d->size, size), start);
 	report_paragraph(out, INDENT, "  Blocks:", "%u logical, %u physical, optimal I/O %s%s",

@@ -331,8 +331,22 @@ static void test_limits(void)
 	ok(cpu_threads(&cpu) == 1, "nothing known is one thread");
 }
 
+static bool finds(const struct findings_input *in, const char *id)
+{
+	struct findings findings;
+	bool found = false;
+
+	findings_make(&findings, in);
+	for (size_t i = 0; i < findings.n; i++)
+		found |= !strcmp(findings.list[i].id, id);
+	findings_free(&findings);
+	return found;
+}
+
 static void test_device(void)
 {
+	static struct facts facts;
+	struct findings_input in = {.facts = &facts, .privileged = true};
 	struct device_facts device;
 	struct status st = {0};
 	char path[64];
@@ -360,18 +374,19 @@ static void test_device(void)
 	ok(!ret && device.size == 36028797018963967ULL * 512, "the largest size is %" PRIu64,
 	   device.size);
 	device_facts_free(&device);
-}
-
-static bool finds(const struct findings_input *in, const char *id)
-{
-	struct findings findings;
-	bool found = false;
-
-	findings_make(&findings, in);
-	for (size_t i = 0; i < findings.n; i++)
-		found |= !strcmp(findings.list[i].id, id);
-	findings_free(&findings);
-	return found;
+	put_text("/sys/class/block/sdx/size", "1152921504606846976\n");
+	put_text("/sys/class/block/sdx/alignment_offset", "-1\n");
+	ret = device_probe(&device, "/dev/sdx", root, &st);
+	ok(!ret && device.size == UINT64_MAX - 511, "2^60 sectors are %" PRIu64 " bytes",
+	   device.size);
+	ok(device.misaligned && !device.alignment_offset, "an alignment offset of -1");
+	in.device = &device;
+	ok(finds(&in, "misaligned") && !finds(&in, "alignment-offset"), "which is a finding");
+	device_facts_free(&device);
+	put_text("/sys/class/block/sdx/alignment_offset", "3072\n");
+	ret = device_probe(&device, "/dev/sdx", root, &st);
+	ok(!ret && !device.misaligned && !finds(&in, "misaligned"), "and one of 3072");
+	device_facts_free(&device);
 }
 
 /* What is not mounted hides who uses a device. */
