@@ -157,11 +157,21 @@ static void test_units(void)
 		const char *text;
 	} sizes[] = {{0, "0 bytes"},          {1023, "1023 bytes"},    {1024, "1 KiB"},
 		     {67108864, "64 MiB"},    {1610612736, "1.5 GiB"}, {3298534883328, "3 TiB"},
+		     {1048575, "1.0 MiB"},    {1048576, "1 MiB"},      {1073741823, "1.0 GiB"},
 		     {UINT64_MAX, "16.0 EiB"}};
+	static const struct {
+		double speed;
+		const char *text;
+	} speeds[] = {{999499999, "999 MB/s"}, {999500000, "1.00 GB/s"}, {999999999, "1.00 GB/s"},
+		      {1e9, "1.00 GB/s"},      {99949999, "99.9 MB/s"},  {99960000, "100 MB/s"},
+		      {999949, "999.9 kB/s"},  {999999, "1.0 MB/s"},     {0, "0.0 kB/s"}};
 	char buf[UNITS_MAX];
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
 		ok(!strcmp(units_size(sizes[i].bytes, buf), sizes[i].text), "%s", buf);
+	for (size_t i = 0; i < sizeof(speeds) / sizeof(speeds[0]); i++)
+		ok(!strcmp(units_speed(speeds[i].speed, buf), speeds[i].text), "%.0f B/s: %s",
+		   speeds[i].speed, buf);
 	ok(!strcmp(units_speed(1234567890, buf), "1.23 GB/s"), "%s", buf);
 	ok(!strcmp(units_speed(98765432, buf), "98.8 MB/s"), "%s", buf);
 	ok(!strcmp(units_speed(456e6, buf), "456 MB/s"), "%s", buf);
