@@ -62,8 +62,25 @@ static void read_mount(struct hierarchy *h, char *line, const char *controller, 
 	snprintf(h->point, sizeof(h->point), "%s", field[4]);
 }
 
-static int find_hierarchy(struct hierarchy *h, const char *root, const char *controller, bool v2)
+/* Where distributions mount it: version 1 by the controllers that it was mounted with
+ * ("cpu,cpuacct"), or by the one. */
+static void usual_place(struct hierarchy *h, const char *root, const char *controllers,
+			const char *controller)
 {
+	const char *name = controllers;
+
+	if (strchr(name, '/') || sysfile_exists(root, "/sys/fs/cgroup/%s", name) != 1)
+		name = controller;
+	snprintf(h->point, sizeof(h->point), "/sys/fs/cgroup%s%s", *controllers ? "/" : "",
+		 *controllers ? name : "");
+	strcpy(h->top, "/");
+}
+
+/* controllers: of the hierarchy, as /proc/self/cgroup has them; "" of version 2. */
+static int find_hierarchy(struct hierarchy *h, const char *root, const char *controllers,
+			  const char *controller)
+{
+	bool v2 = !*controllers;
 	char *text = NULL, *save = NULL;
 	int ret;
 
@@ -72,15 +89,15 @@ static int find_hierarchy(struct hierarchy *h, const char *root, const char *con
 	if (ret == -ENOMEM)
 		return ret;
 	if (ret < 0) {
-		/* A described machine need not have it: the usual places. */
-		snprintf(h->point, sizeof(h->point), "/sys/fs/cgroup%s%s", v2 ? "" : "/",
-			 v2 ? "" : controller);
-		strcpy(h->top, "/");
+		usual_place(h, root, controllers, controller);
 		return 0;
 	}
 	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
 		read_mount(h, line, controller, v2);
 	free(text);
+	/* A described machine need not have mountinfo, or may have another process's. */
+	if (!h->point[0] && root && *root)
+		usual_place(h, root, controllers, controller);
 	return 0;
 }
 
@@ -143,7 +160,7 @@ int cgroup_visit(const char *root, const char *controller,
 		v2 = !*controllers;
 		if (!v2 && !has_word(controllers, controller))
 			continue;
-		ret = find_hierarchy(&h, root, controller, v2);
+		ret = find_hierarchy(&h, root, controllers, controller);
 		if (ret == 0 && h.point[0])
 			ret = visit_upwards(root, &h, group, v2, visit, arg);
 		if (ret < 0)

@@ -325,6 +325,14 @@ static void test_limits(void)
 	ok(cpu_threads(&cpu) == 3, "%u threads", cpu_threads(&cpu));
 	put_text("/proc/self/cgroup", "0::/../outside\n");
 	ok(!memory_probe(&memory, root) && !memory.limit, "a group outside of the namespace");
+	/* Version 1, by the name of the directory alone. */
+	put_text("/proc/self/cgroup", "3:cpu,cpuacct:/job\n2:memory:/job\n");
+	put_text("/sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_quota_us", "150000\n");
+	put_text("/sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_period_us", "100000\n");
+	ok(!cpu_probe(&cpu, root, NULL, &st) && cpu.quota == 1.5,
+	   "a quota below the joined name, mountinfo being another's: %.2f", cpu.quota);
+	put_text("/proc/self/mountinfo", "");
+	ok(!cpu_probe(&cpu, root, NULL, &st) && cpu.quota == 1.5, "or nobody's: %.2f", cpu.quota);
 	cpu = (struct cpu_facts){.allowed = 8, .quota = 0.25};
 	ok(cpu_threads(&cpu) == 1, "a quarter of a CPU is one thread");
 	cpu = (struct cpu_facts){.quota = 4};
