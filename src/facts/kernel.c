@@ -33,6 +33,16 @@ static void read_release(struct kernel_facts *facts, const char *root)
 			 (int)strcspn(word + 8, " "), word + 8);
 }
 
+/* A described machine without them says nothing: few copies of /proc and /sys have /lib. */
+static int installed_modules(const char *release, const char *root)
+{
+	int ret = *release ? sysfile_exists(root, "/lib/modules/%s", release) : -1;
+
+	if (ret < 0 || (!ret && root && *root))
+		return -1;
+	return ret;
+}
+
 int kernel_probe(struct kernel_facts *facts, const char *root)
 {
 	uint64_t fips = 0;
@@ -42,6 +52,7 @@ int kernel_probe(struct kernel_facts *facts, const char *root)
 	read_release(facts, root);
 	if (!sysfile_u64(root, &fips, "/proc/sys/crypto/fips_enabled"))
 		facts->fips = fips != 0;
+	facts->modules = installed_modules(facts->release, root);
 	/* First, since asking for an algorithm makes the kernel list its drivers. */
 	ret = kernel_af_alg_try(&facts->af_alg, root);
 	if (ret == 0)

@@ -61,6 +61,7 @@ struct kernel_facts {
 	bool listed;                   /* /proc/crypto could be read */
 	struct kernel_driver *drivers; /* all of /proc/crypto, in file order */
 	size_t n_drivers;
+	int modules; /* whether its modules are installed: 1, 0, or -1 not known */
 	struct kernel_af_alg af_alg;
 	struct kernel_dm dm;
 };
@@ -78,10 +79,13 @@ void kernel_dm_set_version(struct kernel_dm *dm, const unsigned version[3]);
 
 /*
  * The entry that the kernel picks when dm-crypt asks for `name` (skcipher or lskcipher; "aead" for
- * AEADs): highest priority among those that passed their self-test and are not internal, the
+ * names of AEADs alone): highest priority among those that passed their self-test and are not internal, the
  * earlier entry on a tie. NULL: none listed.
  */
 const struct kernel_driver *kernel_driver_for(const struct kernel_facts *facts, const char *name);
+
+/* Whether `name` is listed, but by entries alone that have not passed their self-test. */
+bool kernel_untested(const struct kernel_facts *facts, const char *name);
 
 /* What AF_ALG said of an algorithm, or NULL when it is none of kernel_algorithms[]. */
 const struct kernel_attempt *kernel_attempt_for(const struct kernel_facts *facts, const char *name);

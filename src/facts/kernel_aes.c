@@ -141,8 +141,6 @@ static enum kernel_aes_kind driver_kind(const char *driver)
 	return kind;
 }
 
-#define SKCIPHERS "skcipher lskcipher aead blkcipher ablkcipher"
-
 static const struct kernel_driver *aes_driver(const struct kernel_facts *facts, const char *name,
 					      size_t len);
 
@@ -166,7 +164,7 @@ static const struct kernel_driver *inner_driver(const struct kernel_facts *facts
 		for (n = 0; p + n < end && (depth || p[n] != ','); n++)
 			depth += p[n] == '(' ? 1 : p[n] == ')' ? (size_t)-1 : 0;
 		if (n == 3 && !memcmp(p, "aes", 3)) {
-			d = kernel_best_driver(facts, "ecb(aes)", 8, SKCIPHERS);
+			d = kernel_driver_for(facts, "ecb(aes)");
 			if (d && len >= 3 && !memcmp(name, "xts", 3))
 				return d;
 			return kernel_best_driver(facts, p, n, "cipher");
@@ -180,7 +178,8 @@ static const struct kernel_driver *inner_driver(const struct kernel_facts *facts
 static const struct kernel_driver *aes_driver(const struct kernel_facts *facts, const char *name,
 					      size_t len)
 {
-	const struct kernel_driver *d = kernel_best_driver(facts, name, len, SKCIPHERS);
+	const struct kernel_driver *d =
+		kernel_best_driver(facts, name, len, kernel_types_of(name));
 
 	return d ? d : inner_driver(facts, name, len);
 }

@@ -35,16 +35,6 @@ const char *const kernel_algorithms[] = {"xts(aes)",
 					 "authenc(hmac(sha256),xts(aes))",
 					 NULL};
 
-static bool is_aead(const char *name)
-{
-	static const char *const aeads[] = {"gcm(", "ccm(", "aegis128", "rfc7539(", "authenc("};
-
-	for (size_t i = 0; i < sizeof(aeads) / sizeof(aeads[0]); i++)
-		if (!strncmp(name, aeads[i], strlen(aeads[i])))
-			return true;
-	return false;
-}
-
 static void socket_reason(struct kernel_af_alg *a)
 {
 	const char *why;
@@ -83,7 +73,7 @@ static void bind_reason(struct kernel_attempt *attempt, int restrict_level, bool
 			why = "the kernel has no such cipher: its module is not built, not "
 			      "installed, or blocked";
 		else
-			why = is_aead(attempt->name)
+			why = kernel_is_aead(attempt->name)
 				      ? "no such cipher, or the module algif_aead is missing"
 				      : "no such cipher, or the module algif_skcipher is missing";
 		break;
@@ -107,7 +97,7 @@ static int try_bind(const char *name)
 	int fd, err = 0;
 
 	snprintf((char *)sa.salg_type, sizeof(sa.salg_type), "%s",
-		 is_aead(name) ? "aead" : "skcipher");
+		 kernel_is_aead(name) ? "aead" : "skcipher");
 	snprintf((char *)sa.salg_name, sizeof(sa.salg_name), "%s", name);
 	fd = socket(AF_ALG, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (fd < 0)
@@ -141,12 +131,12 @@ static void try_algorithms(struct kernel_af_alg *a)
 		attempt->error = try_bind(attempt->name);
 		attempt->tried = true;
 		attempt->available = !attempt->error;
-		works[is_aead(attempt->name)] |= attempt->available;
+		works[kernel_is_aead(attempt->name)] |= attempt->available;
 	}
 	for (size_t i = 0; i < a->n; i++)
 		if (a->attempts[i].error)
 			bind_reason(&a->attempts[i], a->restrict_level,
-				    works[is_aead(a->attempts[i].name)]);
+				    works[kernel_is_aead(a->attempts[i].name)]);
 }
 
 int kernel_af_alg_try(struct kernel_af_alg *a, const char *root)

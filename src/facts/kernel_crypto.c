@@ -155,9 +155,41 @@ const struct kernel_driver *kernel_best_driver(const struct kernel_facts *facts,
 	return best;
 }
 
-const struct kernel_driver *kernel_driver_for(const struct kernel_facts *facts, const char *name)
+bool kernel_is_aead(const char *name)
+{
+	static const char *const aeads[] = {"gcm(", "ccm(", "aegis128", "rfc7539(", "authenc("};
+
+	for (size_t i = 0; i < sizeof(aeads) / sizeof(aeads[0]); i++)
+		if (!strncmp(name, aeads[i], strlen(aeads[i])))
+			return true;
+	return false;
+}
+
+const char *kernel_types_of(const char *name)
 {
 	/* blkcipher and ablkcipher: what skcipher was called before Linux 5.5. */
-	return kernel_best_driver(facts, name, strlen(name),
-				  "skcipher lskcipher aead blkcipher ablkcipher");
+	return kernel_is_aead(name) ? "aead skcipher lskcipher blkcipher ablkcipher"
+				    : "skcipher lskcipher blkcipher ablkcipher";
+}
+
+const struct kernel_driver *kernel_driver_for(const struct kernel_facts *facts, const char *name)
+{
+	return kernel_best_driver(facts, name, strlen(name), kernel_types_of(name));
+}
+
+bool kernel_untested(const struct kernel_facts *facts, const char *name)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < facts->n_drivers; i++) {
+		const struct kernel_driver *d = &facts->drivers[i];
+
+		if (strcmp(d->name, name) || d->internal ||
+		    !type_in(kernel_types_of(name), d->type))
+			continue;
+		if (d->selftest_passed)
+			return false;
+		any = true;
+	}
+	return any;
 }

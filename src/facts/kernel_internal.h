@@ -16,5 +16,8 @@ int kernel_dm_probe(struct kernel_dm *dm, const char *root);
  * types (space-separated) that passed their self-test and are not internal. */
 const struct kernel_driver *kernel_best_driver(const struct kernel_facts *facts, const char *name,
 					       size_t name_len, const char *types);
+bool kernel_is_aead(const char *name);
+/* The types that an algorithm of that name may be listed with. */
+const char *kernel_types_of(const char *name);
 
 #endif

@@ -38,6 +38,8 @@ const char *report_missing_driver(const struct kernel_facts *kernel, const char 
 		return "";
 	if (attempt && attempt->tried && !attempt->available)
 		return attempt->reason;
+	if (kernel_untested(kernel, name))
+		return "listed, but its self-test has not passed";
 	if (!kernel->listed)
 		return "/proc/crypto cannot be read";
 	return "not instantiated so far: the kernel makes it when it is first asked for";

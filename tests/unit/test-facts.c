@@ -11,6 +11,7 @@
 #include "facts/device.h"
 #include "facts/facts.h"
 #include "report/findings.h"
+#include "report/json_facts.h"
 #include "tap.h"
 #include "util/sysfile.h"
 
@@ -178,7 +179,7 @@ static void test_crypto(void)
 			"xts(aes)", "second", "400", "passed", "no",
 			"skcipher") ENTRY("xts(aes)", "hash", "800", "passed", "no", "shash")
 			ENTRY("xts(aesx)", "other", "950", "passed", "no",
-			      "skcipher") "driver : nameless\n\nname : last\ndriver : d\npriority : -5\ntype : aead\nselftest : passed";
+			      "skcipher") "driver : nameless\n\nname : gcm(last)\ndriver : d\npriority : -5\ntype : aead\nselftest : passed";
 	struct kernel_facts kernel;
 	const struct kernel_driver *d;
 
@@ -188,7 +189,7 @@ static void test_crypto(void)
 	d = kernel_driver_for(&kernel, "xts(aes)");
 	ok(d && !strcmp(d->driver, "first"), "of equals the first, of those that may be used: %s",
 	   d ? d->driver : "none");
-	d = kernel_driver_for(&kernel, "last");
+	d = kernel_driver_for(&kernel, "gcm(last)");
 	ok(d && d->priority == -5, "the last entry needs no blank line after it");
 	ok(!kernel_driver_for(&kernel, "xts(serpent)"), "what is not listed has no driver");
 	kernel_facts_free(&kernel);
@@ -204,6 +205,23 @@ static void test_crypto(void)
 	ok(!kernel_probe(&kernel, root) && kernel_driver_for(&kernel, "xts(aes)") &&
 		   !strcmp(kernel_driver_for(&kernel, "xts(aes)")->driver, "b"),
 	   "in FIPS mode a driver that is not approved is passed over");
+	kernel_facts_free(&kernel);
+	put_text("/proc/crypto",
+		 ENTRY("xts(aes)", "right", "1", "passed", "no", "skcipher")
+			 ENTRY("xts(aes)", "aead", "9", "passed", "no", "aead")
+				 ENTRY("xts(aes)", "ahash", "9", "passed", "no", "ahash")
+					 ENTRY("xts(serpent)", "s", "1", "unknown", "no",
+					       "skcipher"));
+	kernel_probe(&kernel, root);
+	d = kernel_driver_for(&kernel, "xts(aes)");
+	ok(d && !strcmp(d->driver, "right"), "an AEAD of a skcipher's name does not win: %s",
+	   d ? d->driver : "none");
+	ok(kernel_untested(&kernel, "xts(serpent)") && !kernel_untested(&kernel, "xts(aes)") &&
+		   !kernel_untested(&kernel, "cbc(aes)"),
+	   "what is listed and untested");
+	ok(strstr(report_missing_driver(&kernel, "xts(serpent)"), "self-test has not passed") !=
+		   NULL,
+	   "is said so: %s", report_missing_driver(&kernel, "xts(serpent)"));
 	kernel_facts_free(&kernel);
 }
 
