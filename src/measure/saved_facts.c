@@ -291,6 +291,7 @@ static int read_kernel(struct kernel_facts *kernel, const struct saved_place *at
 {
 	int ret;
 
+	kernel->modules = -1;
 	ret = saved_string(at, "release", false, kernel->release, sizeof(kernel->release));
 	if (!ret)
 		ret = read_fips(at, &kernel->fips);

@@ -195,12 +195,17 @@ static const char *af_alg_obstacle(const struct kernel_facts *kernel)
 	return xts && xts->tried && !xts->available ? xts->reason : "";
 }
 
-static const char *af_alg_cure(const struct kernel_af_alg *a)
+static const char *af_alg_cure(const struct kernel_facts *kernel)
 {
+	const struct kernel_af_alg *a = &kernel->af_alg;
+
 	if (a->restrict_level >= 1)
 		return "sysctl crypto.af_alg_restrict=0 while measuring.";
 	if (a->error == EPERM || a->error == EACCES)
 		return "Run it outside of the container.";
+	if (!kernel->modules)
+		return "This kernel has no modules installed, so it needs AF_ALG built in "
+		       "(CONFIG_CRYPTO_USER_API_SKCIPHER). Other engines measure without it.";
 	return "modprobe algif_skcipher, where the kernel has it. Other engines measure without it.";
 }
 
@@ -214,7 +219,7 @@ static void find_af_alg(struct findings *out, const struct findings_input *in)
 		f = findings_add(out, "af-alg-missing", FINDING_INFO,
 				 "The kernel's ciphers cannot be measured through AF_ALG: %s.",
 				 obstacle);
-		finding_fix(f, "%s", af_alg_cure(a));
+		finding_fix(f, "%s", af_alg_cure(&in->facts->kernel));
 	}
 	if (a->restrict_level >= 1) {
 		f = findings_add(
@@ -250,7 +255,11 @@ static void find_kernel(struct findings *out, const struct findings_input *in)
 				 "No dm-crypt mapping can be made here: %s. A volume can be made, "
 				 "but not opened.",
 				 kernel->dm.reason);
-		finding_fix(f, "modprobe dm_crypt, where the kernel has it.");
+		finding_fix(f, "%s",
+			    kernel->modules
+				    ? "modprobe dm_crypt, where the kernel has it."
+				    : "This kernel has no modules installed, so it needs dm-crypt "
+				      "built in (CONFIG_DM_CRYPT).");
 	}
 }
 

@@ -443,6 +443,19 @@ static void test_users_known(void)
 	rename(to, from);
 }
 
+/* Whether the cure of a finding has a word in it. */
+static bool fix_names(const struct findings_input *in, const char *id, const char *word)
+{
+	struct findings findings;
+	bool found = false;
+
+	findings_make(&findings, in);
+	for (size_t i = 0; i < findings.n; i++)
+		found |= !strcmp(findings.list[i].id, id) && strstr(findings.list[i].fix, word);
+	findings_free(&findings);
+	return found;
+}
+
 /* A machine with nothing to find: AES-NI, used by the kernel, and everything to be had. */
 static void good_machine(struct facts *facts, struct kernel_driver *xts,
 			 struct kernel_attempt *attempt)
@@ -495,6 +508,14 @@ static void test_findings(void)
 	attempt.error = ENOENT;
 	strcpy(attempt.reason, "why");
 	ok(finds(&in, "af-alg-missing"), "AF_ALG without XTS-AES");
+	facts.kernel.modules = 1;
+	ok(fix_names(&in, "af-alg-missing", "modprobe"), "which a module may mend");
+	facts.kernel.modules = 0;
+	ok(!fix_names(&in, "af-alg-missing", "modprobe") &&
+		   fix_names(&in, "af-alg-missing", "built in"),
+	   "unless there are no modules");
+	facts.kernel.modules = -1;
+	ok(fix_names(&in, "af-alg-missing", "modprobe"), "where that is not known it may");
 	in.described = true;
 	ok(!finds(&in, "af-alg-missing"), "of a described machine AF_ALG is not known");
 	in.described = in.privileged = false;
