@@ -205,6 +205,9 @@ static int read_result(const struct saved_place *at, struct measure_result *r)
 		return ret;
 	r->size = r->spec.sector;
 	ret = saved_u64(at, "size", !r->size, 16, SIZE_LIMIT, &r->size);
+	/* Each of its requests is a sector: another size would be a figure of something else. */
+	if (!ret && r->engine == MEASURE_AFALG && r->spec.sector && r->size != r->spec.sector)
+		ret = saved_wrong(at, "size", "the sector size of the spec (engine afalg)");
 	if (!ret)
 		ret = saved_u64(at, "threads", false, 1, THREADS_LIMIT, &threads);
 	if (!ret)

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define REAL_MAX 1e18
+#define REAL_MAX 1e15 /* a petabyte per second: more than memory moves */
 
 int saved_wrong(const struct saved_place *at, const char *key, const char *wanted)
 {
@@ -71,7 +71,7 @@ int saved_u64(const struct saved_place *at, const char *key, bool required, uint
 
 int saved_real(const struct saved_place *at, const char *key, bool required, double *value)
 {
-	static const char wanted[] = "a number that is not negative";
+	static const char wanted[] = "a number from 0 to 1e15";
 	struct json_object *found;
 	double real;
 	int ret;

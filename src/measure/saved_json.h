@@ -28,7 +28,7 @@ int saved_wrong(const struct saved_place *at, const char *key, const char *wante
  */
 int saved_u64(const struct saved_place *at, const char *key, bool required, uint64_t min,
 	      uint64_t max, uint64_t *value);
-/* A finite number from 0 to 1e18. */
+/* A finite number from 0 to 1e15. */
 int saved_real(const struct saved_place *at, const char *key, bool required, double *value);
 int saved_bool(const struct saved_place *at, const char *key, bool *value);
 /* A string without NULs that fits into buf with its own. */

@@ -91,6 +91,9 @@ static void test_saved_bad(void)
 		{HEAD CELL("\"median\":NaN") TAIL, "NaN"},
 		{HEAD CELL("\"median\":Infinity") TAIL, "Infinity"},
 		{HEAD CELL("\"median\":1e400") TAIL, "median"},
+		{HEAD CELL("\"median\":1e19") TAIL, "from 0 to 1e15"},
+		{HEAD CELL("\"median\":1e308") TAIL, "from 0 to 1e15"},
+		{HEAD CELL("\"median\":5,\"high\":1.1e15") TAIL, "from 0 to 1e15"},
 		{HEAD CELL("\"median\":null") TAIL, "median"},
 		{HEAD CELL("\"median\":\"5\"") TAIL, "median"},
 		{HEAD CELL("\"median\":5,\"low\":6") TAIL, "low"},
@@ -122,6 +125,9 @@ static void test_saved_bad(void)
 		{HEAD "{\"spec\":\"aes-xts-plain64/512@4096\",\"engine\":\"cpu\","
 		      "\"direction\":\"sideways\",\"median\":5}" TAIL,
 		 "sideways"},
+		{HEAD "{\"spec\":\"aes-xts-plain64/512@4096\",\"engine\":\"afalg\","
+		      "\"direction\":\"encrypt\",\"median\":5,\"size\":65536}" TAIL,
+		 "size is 65536; the sector size of the spec"},
 		{HEAD "],\"roofline\":[{\"bits\":-1}]}", "bits"},
 		{HEAD "],\"conditions\":[7]}", "conditions[0]"},
 		{HEAD "],\"seconds\":-1}", "seconds"},
