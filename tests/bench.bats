@@ -204,3 +204,16 @@ bench() {
 	valid bench
 	is "$(json '[.results[] | select(.engine == "cpu" and .checked)] | length')" 2
 }
+
+@test "what the document says of the machine is as strict as probe's" {
+	local path whole
+	diff <(jq -S '."$defs" | {text, count, known, features, cpu, kernel, memory}' "$DMCT_SRC/schemas/probe.json") \
+		<(jq -S '."$defs" | {text, count, known, features, cpu, kernel, memory}' "$DMCT_SRC/schemas/bench.json")
+	bench --engine cpu aes-xts-plain64/512@4096
+	whole=$output
+	for path in .cpu.tiers[0].name .cpu.family .kernel.ciphers[0].driver .kernel.af_alg.ciphers[0].tried \
+		.kernel.dm.crypt_version .memory.swap; do
+		output=$(jq "del($path)" <<<"$whole")
+		run ! valid bench
+	done
+}
