@@ -415,6 +415,7 @@ cipher() {
 	LOOP=
 }
 
+# shellcheck disable=SC2016 # the inner shell expands
 @test "who uses a device is not known where /sys or /proc is hidden; a loop of a file is found all the same" {
 	[ "$(id -u)" -eq 0 ] || skip "needs root for loop devices and mounts"
 	need losetup "package mount"

@@ -22,8 +22,8 @@ struct text {
 struct reader {
 	struct cpu_info *info;
 	bool xsave, lm, asimd;
-	bool power32;    /* a PowerPC from before it had 64 bits */
-	bool foreign;    /* an architecture whose features are none of those known here */
+	bool power32;      /* a PowerPC from before it had 64 bits */
+	bool foreign;      /* an architecture whose features are none of those known here */
 	unsigned loongson; /* bits */
 	unsigned arm_architecture, arm_implementer, arm_part;
 	unsigned feature_lines;
@@ -155,7 +155,8 @@ static void read_power(struct reader *r, struct text value)
 	r->power32 = isdigit((unsigned char)token.s[0]);
 }
 
-/* LoongArch writes "Features", as ARM does, and IA-64 "features", as s390 does, but of their own. */
+/* LoongArch writes "Features", as ARM does, and IA-64 "features", as s390 does, but of their own.
+ */
 static void read_foreign(struct reader *r, struct text key, struct text value)
 {
 	if (is(key, "CPU Family") && value.len > 8 && !memcmp(value.s, "Loongson", 8)) {
@@ -169,8 +170,7 @@ static void read_foreign(struct reader *r, struct text key, struct text value)
 
 static void read_line(struct reader *r, struct text key, struct text value)
 {
-	static const char *const models[] = {"model name", "Model Name", "cpu model",
-					     "Processor"};
+	static const char *const models[] = {"model name", "Model Name", "cpu model", "Processor"};
 
 	for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++)
 		if (is(key, models[i]))
@@ -253,7 +253,8 @@ static void name_arch(struct reader *r, const char *root)
 	case CPU_FAMILY_PPC:
 		if (r->power32)
 			guess = "ppc";
-		else if (sysfile_line(root, release, sizeof(release), "/proc/sys/kernel/osrelease") > 0)
+		else if (sysfile_line(root, release, sizeof(release),
+				      "/proc/sys/kernel/osrelease") > 0)
 			guess = strstr(release, "64le") ? "ppc64le" : "ppc64";
 		break;
 	case CPU_FAMILY_S390:

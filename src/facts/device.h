@@ -36,7 +36,7 @@ struct device_content {
 	 * a MiB or more further in, its mark itself: a backup at the end of a disk whose beginning
 	 * was wiped, metadata that stand at the end. */
 	uint64_t offset;
-	int partition;  /* number of the partition it is in; 0: the device itself */
+	int partition; /* number of the partition it is in; 0: the device itself */
 };
 
 /* Someone who uses the device or a part of it. */
@@ -65,7 +65,7 @@ struct device_facts {
 	uint64_t optimal_io;                    /* bytes, as the device says it; 0: says nothing */
 	uint64_t alignment_offset;
 	bool misaligned; /* the kernel says that it is, with no offset that would mend it */
-	uint64_t start;                     /* of a partition on its disk, in bytes */
+	uint64_t start;  /* of a partition on its disk, in bytes */
 	int rotational, discard, read_only; /* 1, 0, or -1 not known */
 	enum device_zoned zoned;
 	struct device_content *contents;

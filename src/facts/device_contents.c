@@ -12,10 +12,10 @@
 
 #include "facts/device_internal.h"
 
-#define FAR            (1ULL << 20) /* marks so far in are listed at their own place */
-#define PARTITIONS_MAX    512 /* looked into; a GPT usually has room for 128 */
-#define SIGNATURES_MAX    32  /* taken from one area */
-#define SPREAD_DEVICE     256 /* samples in an area where nothing is recognised */
+#define FAR               (1ULL << 20) /* marks so far in are listed at their own place */
+#define PARTITIONS_MAX    512          /* looked into; a GPT usually has room for 128 */
+#define SIGNATURES_MAX    32           /* taken from one area */
+#define SPREAD_DEVICE     256          /* samples in an area where nothing is recognised */
 #define SPREAD_PARTITION  64
 #define AMBIVALENT_RESULT (-2) /* of blkid_do_safeprobe() */
 
@@ -58,8 +58,7 @@ static blkid_probe open_probe(const struct area *area)
 						      BLKID_SUBLKS_MAGIC | BLKID_SUBLKS_BADCSUM);
 	blkid_probe_enable_partitions(pr, 1);
 	/* Without its protective MBR, and from the backup at the end of the disk, too. */
-	blkid_probe_set_partitions_flags(pr, BLKID_PARTS_FORCE_GPT |
-						     BLKID_PARTS_MAGIC);
+	blkid_probe_set_partitions_flags(pr, BLKID_PARTS_FORCE_GPT | BLKID_PARTS_MAGIC);
 	return pr;
 }
 

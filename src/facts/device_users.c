@@ -290,7 +290,8 @@ static int add_loops(struct device_facts *facts)
 	if (!dir)
 		dir = device_open_dir(NULL, "/dev");
 	while (dir && ret == 0 && (entry = device_next_entry(dir)))
-		if (!strncmp(entry, "loop", 4) && isdigit((unsigned char)entry[4]) && loop_is_of(facts, entry))
+		if (!strncmp(entry, "loop", 4) && isdigit((unsigned char)entry[4]) &&
+		    loop_is_of(facts, entry))
 			ret = device_add_user(facts, "loop", "", "/dev/%s", entry);
 	if (dir)
 		closedir(dir);

@@ -79,8 +79,8 @@ void kernel_dm_set_version(struct kernel_dm *dm, const unsigned version[3]);
 
 /*
  * The entry that the kernel picks when dm-crypt asks for `name` (skcipher or lskcipher; "aead" for
- * names of AEADs alone): highest priority among those that passed their self-test and are not internal, the
- * earlier entry on a tie. NULL: none listed.
+ * names of AEADs alone): highest priority among those that passed their self-test and are not
+ * internal, the earlier entry on a tie. NULL: none listed.
  */
 const struct kernel_driver *kernel_driver_for(const struct kernel_facts *facts, const char *name);
 

@@ -178,8 +178,7 @@ static const struct kernel_driver *inner_driver(const struct kernel_facts *facts
 static const struct kernel_driver *aes_driver(const struct kernel_facts *facts, const char *name,
 					      size_t len)
 {
-	const struct kernel_driver *d =
-		kernel_best_driver(facts, name, len, kernel_types_of(name));
+	const struct kernel_driver *d = kernel_best_driver(facts, name, len, kernel_types_of(name));
 
 	return d ? d : inner_driver(facts, name, len);
 }

@@ -66,8 +66,8 @@ static int replace_pool(struct run *run)
 	return pool_new(&run->pool, threads, run->buffer);
 }
 
-/* Runs fn in the first n of the cell's threads. A failure of the cell goes to cell->error and comes back as -EIO;
- * -ENOMEM and -EINTR are failures of the run. */
+/* Runs fn in the first n of the cell's threads. A failure of the cell goes to cell->error and comes
+ * back as -EIO; -ENOMEM and -EINTR are failures of the run. */
 static int run_in_pool(struct cell *cell, unsigned n, pool_fn lead, pool_fn fn, uint64_t timeout,
 		       uint64_t *ns)
 {

@@ -5,9 +5,10 @@
  * For specs that the engine has, a cell's output is compared byte for byte with that of the
  * portable tier: encryption's with its ciphertext, decryption's, from that ciphertext, with the
  * plaintext. Of a long request that is its first, middle and last sectors, with their numbers: to
- * compare all of 16 MiB would take longer than to measure them. For the others (Adiantum, Serpent …), of which there is no second implementation here,
- * the check is that decryption undoes encryption, that every 16-byte block of the ciphertext
- * differs from the plaintext, and that another sector number gives another ciphertext.
+ * compare all of 16 MiB would take longer than to measure them. For the others (Adiantum, Serpent
+ * …), of which there is no second implementation here, the check is that decryption undoes
+ * encryption, that every 16-byte block of the ciphertext differs from the plaintext, and that
+ * another sector number gives another ciphertext.
  */
 #ifndef DMCT_MEASURE_CHECK_H
 #define DMCT_MEASURE_CHECK_H

@@ -258,7 +258,8 @@ int measure_run(struct measurement *m, const struct measure_request *request,
 	stop_end(&stop);
 	conditions_mark(&after);
 	if (!ret)
-		ret = conditions_find(m, facts, &before, &after, job->cut_short ? request->seconds : 0);
+		ret = conditions_find(m, facts, &before, &after,
+				      job->cut_short ? request->seconds : 0);
 	free_job(job);
 	if (files.rlim_max)
 		setrlimit(RLIMIT_NOFILE, &files);

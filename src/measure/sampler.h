@@ -38,7 +38,7 @@ struct sampler_options {
 	uint64_t (*now)(void); /* nanoseconds */
 	bool after; /* leaves time for a call of each item after the last of its slices, where a
 		       slice is more than one */
-	int (*stopped)(void);  /* whether to give up (-EINTR); may be NULL */
+	int (*stopped)(void); /* whether to give up (-EINTR); may be NULL */
 	void (*progress)(void *arg, const char *what); /* called often; may be NULL */
 	void *progress_arg;
 };

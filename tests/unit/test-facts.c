@@ -207,11 +207,10 @@ static void test_crypto(void)
 	   "in FIPS mode a driver that is not approved is passed over");
 	kernel_facts_free(&kernel);
 	put_text("/proc/crypto",
-		 ENTRY("xts(aes)", "right", "1", "passed", "no", "skcipher")
-			 ENTRY("xts(aes)", "aead", "9", "passed", "no", "aead")
-				 ENTRY("xts(aes)", "ahash", "9", "passed", "no", "ahash")
-					 ENTRY("xts(serpent)", "s", "1", "unknown", "no",
-					       "skcipher"));
+		 ENTRY("xts(aes)", "right", "1", "passed", "no",
+		       "skcipher") ENTRY("xts(aes)", "aead", "9", "passed", "no", "aead")
+			 ENTRY("xts(aes)", "ahash", "9", "passed", "no", "ahash")
+				 ENTRY("xts(serpent)", "s", "1", "unknown", "no", "skcipher"));
 	kernel_probe(&kernel, root);
 	d = kernel_driver_for(&kernel, "xts(aes)");
 	ok(d && !strcmp(d->driver, "right"), "an AEAD of a skcipher's name does not win: %s",
