@@ -436,9 +436,12 @@ cipher() {
 		"0 false /sys/class/block: No such file or directory"
 	expect 0 hidden /sys "$DMCT" "$LOOP"
 	is "$(json .device.users_known)" false
-	expect 0 hidden /proc "$DMCT" "$LOOP"
-	is "$(json '.device | "\(.users_known) \(.users_reason)"')" \
-		"false /proc/self/mountinfo: No such file or directory"
+	# LeakSanitizer, and whatever could turn it off, needs /proc itself.
+	if ! grep -qa __asan_init "$DMCT"; then
+		expect 0 hidden /proc "$DMCT" "$LOOP"
+		is "$(json '.device | "\(.users_known) \(.users_reason)"')" \
+			"false /proc/self/mountinfo: No such file or directory"
+	fi
 	expect 0 unshare -m sh -c 'mount -t tmpfs none /sys && exec "$1" probe "$2"' sh "$DMCT" free.img
 	[[ $output == *"who uses it could not be seen: /sys/class/block"* ]]
 	expect 0 "$DMCT" --json probe "$LOOP"
