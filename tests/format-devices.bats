@@ -209,6 +209,30 @@ dialogue() {
 	kill $pid
 }
 
+@test "users that cannot be seen, or too few open files: 7, nothing written" {
+	local loop
+	# Without namespaces of its own: any process may lower this limit.
+	expect 7 bash -c 'ulimit -n 31; exec "$@"' - "$DMCT" format disk.img --auto --yes --key-file key "${COSTS[@]}" </dev/null
+	says "only 31 files.*ulimit -n"
+	unshare -m true 2>/dev/null || skip "no mount namespace can be made here (unshare -m)"
+	mkfs.ext4 -q disk.img
+	attach disk.img
+	mounted mnt "$loop"
+	cp disk.img before.img
+	expect 7 hidden 'mount -t tmpfs none /sys' disk.img
+	says "Who uses disk.img cannot be seen here .*/sys/class/block"
+	expect 5 hidden 'mount -t tmpfs none /sys' "$loop"
+	says "in use: mount"
+	expect 7 hidden 'umount -l /proc' disk.img
+	says "/proc is not mounted"
+	cmp disk.img before.img
+}
+
+# hidden COMMAND DEVICE: formats DEVICE in a mount namespace of its own, after COMMAND.
+hidden() {
+	unshare -m sh -c "$1 && exec \"\$@\"" - "$DMCT" format "$2" --auto --yes --overwrite --key-file key "${COSTS[@]}" </dev/null
+}
+
 @test "4096-byte logical blocks" {
 	local loop
 	attach disk.img -b 4096

@@ -9,6 +9,7 @@ load lib/format
 	expect 0 format disk.img --auto --key-file key --yes --label 'café ☕' --subsystem sub --json
 	valid format
 	is "$(json '[.written, .verified, .dry_run] | tostring')" '[true,true,false]'
+	is "$(json .device.target)" "$PWD/disk.img" target
 	is "$(json .uuid)" "$(cryptsetup luksUUID disk.img)" uuid
 	is "$(json .plan.choice.cipher)" "$(header '.segments["0"].encryption')" cipher
 	is "$(json .plan.choice.key_bits)" "$(header '.keyslots["0"].key_size * 8')" "key bits"
@@ -119,7 +120,10 @@ load lib/format
 	ln -s none dangling
 	refused 4 "does not exist" dangling --auto --yes --key-file key
 	[ ! -e none ]
-	refused 4 "is a directory" dir --auto --yes --key-file key
+	refused 4 "neither a block device nor a regular file" /dev/tty --auto --yes --key-file key
+	refused 4 "a part of its path is no directory" key/none --auto --yes --key-file key
+	[[ $stderr != *truncate* ]]
+	refused 4 "is a directory; a block device or an image" dir --auto --yes --key-file key
 	refused 4 "character device" /dev/null --auto --yes --key-file key
 	refused 4 "pipe" fifo --auto --yes --key-file key
 	truncate -s 16777216 disk.img
@@ -219,7 +223,7 @@ load lib/format
 	pid=$!
 	# The first run has the lock by the time that it waits for its key.
 	until fuser disk.img 2>/dev/null || grep -q "$(stat -c :%i disk.img)" /proc/locks; do sleep 0.05; done
-	refused 5 "locked" disk.img --auto --yes --key-file key
+	refused 5 "another dmcrypt-tune|locked by process" disk.img --auto --yes --key-file key
 	printf key >slow
 	wait "$pid"
 	opens disk.img key

@@ -175,12 +175,29 @@ static int look(struct device_facts *facts, int fd, const struct stat *info, str
 	return ret == -ENOMEM ? status_nomem(st) : ret;
 }
 
+/* The path that the descriptor was opened by, as the kernel has it, for as long as it leads there.
+ */
+static void target_of(struct device_facts *facts, int fd)
+{
+	struct stat open, named;
+	char link[32];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, facts->target, sizeof(facts->target) - 1);
+	facts->target[n > 0 ? n : 0] = '\0';
+	if (n > 0 && (fstat(fd, &open) || stat(facts->target, &named) ||
+		      open.st_dev != named.st_dev || open.st_ino != named.st_ino))
+		facts->target[0] = '\0';
+}
+
 int device_probe_fd(struct device_facts *facts, int fd, const char *path, struct status *st)
 {
 	struct stat info;
 	int ret;
 
 	start_facts(facts, path);
+	target_of(facts, fd);
 	if (fstat(fd, &info))
 		return cannot_look(path, errno, st);
 	ret = refuse_type(&info, path, st);

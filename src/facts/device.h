@@ -48,8 +48,7 @@ struct device_user {
 
 struct device_facts {
 	char path[4096];   /* as given */
-	char target[4096]; /* with symbolic links resolved; "" when probed by descriptor or
-			      described */
+	char target[4096]; /* with symbolic links resolved; "" when described or not known */
 	char name[64];     /* the kernel's name ("sda1"), "" for a file */
 	enum device_kind kind;
 	dev_t rdev;      /* block devices: the device number */

@@ -24,19 +24,29 @@
 #define LOCK_TRIES    100
 #define LOCK_PAUSE_MS 30
 
+/* Open files that a format comes near to, libcryptsetup's included. */
+#define FILES_MIN 32
+
 static int open_error(const char *path, int err, struct status *st)
 {
 	int ro = 0, fd;
 
 	switch (err) {
-	case ENOENT:
+	case ENXIO: /* a socket, or a terminal that is not there */
+		return status_set(st, ST_DEVICE, err,
+				  "%s is neither a block device nor a regular file.", path);
 	case ENOTDIR:
+		return status_set(st, ST_DEVICE, err,
+				  "%s does not exist: a part of its path is no directory.", path);
+	case ENOENT:
 		return status_set(st, ST_DEVICE, err,
 				  "%s does not exist. (Nothing is created: make an image file "
 				  "first, with truncate -s SIZE.)",
 				  path);
 	case EISDIR:
-		return status_set(st, ST_DEVICE, err, "%s is a directory.", path);
+		return status_set(st, ST_DEVICE, err,
+				  "%s is a directory; a block device or an image file is needed.",
+				  path);
 	case EROFS:
 		return status_set(st, ST_DEVICE, err, "%s is read-only.", path);
 	case ETXTBSY:
@@ -91,9 +101,11 @@ static int lock_error(struct guard *guard, const char *path, struct status *st)
 	if (*name)
 		return status_set(st, ST_BUSY, EBUSY, "%s is locked by process %d (%s).", path,
 				  (int)lock.l_pid, name);
-	return status_set(st, ST_BUSY, EBUSY,
-			  "%s is locked by another program, such as a running virtual machine.",
-			  path);
+	return status_set(
+		st, ST_BUSY, EBUSY,
+		"%s is locked by another program, such as another dmcrypt-tune or a running "
+		"virtual machine.",
+		path);
 }
 
 /*
@@ -208,6 +220,18 @@ static int claim_test(struct guard *guard, const char *path, struct status *st)
 			  strerror(errno));
 }
 
+/* Where mounts and holders cannot be seen, none being seen means nothing: a mounted disk would be
+ * taken for a free one. */
+static int refuse_unseen(const struct device_facts *device, struct status *st)
+{
+	if (device->users_known)
+		return 0;
+	return status_set(st, ST_MISSING, ENOTSUP,
+			  "Who uses %s cannot be seen here (%s), so it may be in use. Mount /proc "
+			  "and /sys.",
+			  device->path, device->users_reason);
+}
+
 static int refuse_users(const struct device_facts *device, struct status *st)
 {
 	char list[700] = "";
@@ -236,13 +260,33 @@ static int refuse_kind(const struct device_facts *device, struct status *st)
 	return 0;
 }
 
+/* What looking and writing need of the process, before they fail with a word of something else. */
+static int check_process(struct status *st)
+{
+	struct rlimit limit;
+
+	if (access("/proc/self/fd", R_OK | X_OK))
+		return status_set(st, ST_MISSING, errno,
+				  "/proc is not mounted, and without it a device cannot be named "
+				  "to libcryptsetup by the descriptor that was checked.");
+	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < FILES_MIN)
+		return status_set(st, ST_MISSING, EMFILE,
+				  "The program may have only %llu files open (ulimit -n), and it "
+				  "needs up to %d.",
+				  (unsigned long long)limit.rlim_cur, FILES_MIN);
+	return 0;
+}
+
 int guard_open(struct guard *guard, const char *path, struct status *st)
 {
 	struct stat info;
 	int ret;
 
 	memset(guard, 0, sizeof(*guard));
-	guard->lock_fd = -1;
+	guard->fd = guard->lock_fd = -1;
+	ret = check_process(st);
+	if (ret)
+		return ret;
 	/* O_NONBLOCK: no waiting on a pipe or for a medium. No O_CREAT, ever. */
 	guard->fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (guard->fd < 0)
@@ -258,6 +302,8 @@ int guard_open(struct guard *guard, const char *path, struct status *st)
 		ret = device_probe_fd(&guard->device, guard->fd, path, st);
 	if (!ret)
 		ret = refuse_users(&guard->device, st);
+	if (!ret)
+		ret = refuse_unseen(&guard->device, st);
 	if (!ret && S_ISBLK(info.st_mode))
 		ret = claim_test(guard, path, st);
 	if (!ret)
@@ -312,14 +358,17 @@ int guard_recheck(struct guard *guard, struct status *st)
 	if (fstat(guard->fd, &info))
 		return status_set(st, ST_DEVICE, errno, "%s: %s.", before->path, strerror(errno));
 	if (S_ISREG(info.st_mode) && !info.st_nlink)
-		return status_set(st, ST_DEVICE, ESTALE,
-				  "%s was deleted while the program ran. Nothing was written.",
-				  before->path);
+		return status_set(
+			st, ST_DEVICE, ESTALE,
+			"%s was deleted or replaced while the program ran. Nothing was written.",
+			before->path);
 	ret = device_probe_fd(&now, guard->fd, before->path, st);
 	if (!ret)
 		ret = compare(before, &now, st);
 	if (!ret)
 		ret = refuse_users(&now, st);
+	if (!ret)
+		ret = refuse_unseen(&now, st);
 	if (!ret && S_ISBLK(info.st_mode))
 		ret = claim_test(guard, before->path, st);
 	device_facts_free(&now);

@@ -24,7 +24,8 @@ struct guard {
  * Refuses, with *st: missing, a directory, not a block device or regular file, read-only, zoned
  * without conventional space (ST_DEVICE); no permission (ST_AUTH); mounted (in any mount
  * namespace), swap, held by dm, md, loop …, a partition of it in use, or locked by another program
- * (ST_BUSY, naming the user). For a block device the exclusive claim is made, to learn of uses that
+ * (ST_BUSY, naming the user); /proc or /sys not there to see the users by, or too few open files
+ * allowed (ST_MISSING). For a block device the exclusive claim is made, to learn of uses that
  * are not visible here, and given back, since libcryptsetup makes its own; the lock is kept.
  * guard_close() releases it, also after a failure.
  */
