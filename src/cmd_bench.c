@@ -16,6 +16,9 @@
 
 static struct bench_options options = {.seconds = 8, .buffer = 1 << 20};
 
+/* What a file must hold to be replaced by --save. */
+#define SCHEMA "dmcrypt-tune.bench.v1"
+
 #define BENCH(field) offsetof(struct bench_options, field)
 
 static const struct opt table[] = {
@@ -79,7 +82,7 @@ static int report(const struct cmd_globals *globals, const struct measurement *m
 	int ret, saved = 0;
 
 	if (options.save)
-		saved = save_document(doc, options.save, st);
+		saved = save_document(doc, options.save, SCHEMA, st);
 	if (globals->json) {
 		ret = json_print(doc);
 	} else {
@@ -111,7 +114,7 @@ static int run(const struct cmd_globals *globals, char **operands, int n, struct
 	plan = calloc(1, sizeof(*plan));
 	if (!plan)
 		return status_nomem(st);
-	ret = options.save ? save_check(options.save, st) : 0;
+	ret = options.save ? save_check(options.save, SCHEMA, st) : 0;
 	if (!ret)
 		ret = facts_probe(&facts, NULL, globals->cpu_disable, st);
 	if (!ret)

@@ -132,6 +132,28 @@ bench() {
 	done
 }
 
+@test "--save replaces results and empty files, and nothing else" {
+	local target
+	head -c 1M /dev/urandom >"$T/disk.img"
+	printf '{"schema": "dmcrypt-tune.probe.v1"}' >"$T/other.json"
+	ln -s disk.img "$T/link"
+	sha256sum "$T/disk.img" "$T/other.json" >"$T/sums"
+	for target in disk.img other.json link; do
+		expect 6 timeout 2 "$DMCT" bench --time 30 --engine cpu --save "$T/$target"
+		says "$target exists and holds something else than results; remove it or choose another name"
+	done
+	# One that comes to be there while it measures.
+	(sleep 0.3; cp "$T/disk.img" "$T/late") &
+	expect 6 "$DMCT" bench --time 1 --engine cpu --save "$T/late" aes-xts-plain64/512@4096
+	wait
+	cmp "$T/disk.img" "$T/late"
+	sha256sum -c --quiet "$T/sums"
+	: >"$T/empty"
+	expect 0 "$DMCT" bench --time 0.2 --engine cpu --save "$T/empty" aes-xts-plain64/512@4096
+	expect 0 "$DMCT" bench --time 0.2 --engine cpu --save "$T/empty" aes-xts-plain64/256@4096
+	is "$(jq -r '.results[0].spec' "$T/empty")" aes-xts-plain64/256@4096
+}
+
 @test "bad values are refused with a sentence, before anything is measured" {
 	local bad
 	for bad in "--engine gpu" "--engine cpu,,openssl" "--engine dm" "--tier fast" "--tier all --engine openssl" \

@@ -12,6 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* How much of a file is read to tell what it is: a document names its schema first. */
+#define HEAD 4096
+
 struct target {
 	char path[PATH_MAX]; /* without symbolic links where it exists */
 	char dir[PATH_MAX];
@@ -33,7 +36,47 @@ static mode_t new_mode(void)
 	return 0666 & ~mask;
 }
 
-static int find_target(struct target *target, const char *path, struct status *st)
+static ssize_t read_head(const char *path, char *head)
+{
+	size_t have = 0;
+	ssize_t n = 1;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0)
+		return -errno;
+	while (have < HEAD && n) {
+		n = read(fd, head + have, HEAD - have);
+		if (n < 0 && errno != EINTR)
+			break;
+		have += n > 0 ? (size_t)n : 0;
+	}
+	n = n < 0 ? -errno : (ssize_t)have;
+	close(fd);
+	return n;
+}
+
+/* Only earlier results, or an empty file, are replaced: under that name may stand a disk image. */
+static int check_old(const char *real, const char *path, const char *schema, struct status *st)
+{
+	char head[HEAD];
+	ssize_t n = read_head(real, head);
+
+	if (n < 0)
+		return status_set(
+			st, n == -EACCES ? ST_AUTH : ST_REFUSED, (int)-n,
+			"%s exists and cannot be read to see what it holds (%s); remove it "
+			"or choose another name.",
+			path, strerror((int)-n));
+	if (n && !memmem(head, (size_t)n, schema, strlen(schema)))
+		return status_set(st, ST_REFUSED, EEXIST,
+				  "%s exists and holds something else than results; remove it or "
+				  "choose another name.",
+				  path);
+	return 0;
+}
+
+static int find_target(struct target *target, const char *path, const char *schema,
+		       struct status *st)
 {
 	struct stat info;
 	char copy[PATH_MAX];
@@ -50,6 +93,8 @@ static int find_target(struct target *target, const char *path, struct status *s
 					  "else.",
 					  path);
 		target->mode = info.st_mode & 07777;
+		if (check_old(target->path, path, schema, st))
+			return -EEXIST;
 	} else if (errno == ENOENT) {
 		strcpy(target->path, path);
 	} else {
@@ -62,12 +107,12 @@ static int find_target(struct target *target, const char *path, struct status *s
 	return 0;
 }
 
-int save_check(const char *path, struct status *st)
+int save_check(const char *path, const char *schema, struct status *st)
 {
 	struct target target;
 	int ret;
 
-	ret = find_target(&target, path, st);
+	ret = find_target(&target, path, schema, st);
 	if (!ret && access(target.dir, W_OK | X_OK))
 		ret = cannot(st, path, errno);
 	return ret;
@@ -120,7 +165,7 @@ static int replace(const struct target *target, const char *text)
 	return ret;
 }
 
-int save_document(struct json_object *doc, const char *path, struct status *st)
+int save_document(struct json_object *doc, const char *path, const char *schema, struct status *st)
 {
 	struct target target;
 	sigset_t all, before;
@@ -133,7 +178,7 @@ int save_document(struct json_object *doc, const char *path, struct status *st)
 		   : NULL;
 	if (!text)
 		return status_nomem(st);
-	ret = find_target(&target, path, st);
+	ret = find_target(&target, path, schema, st);
 	if (ret)
 		return ret;
 	/* A signal must not leave the new file behind. */

@@ -9,16 +9,17 @@
 
 /*
  * Whether a document could be saved as `path`, to be asked before hours of work: its directory can
- * be written to, and what is there under that name, if anything, is a regular file. 0 or -errno
- * with *st.
+ * be written to, and what is there under that name, if anything, is a regular file that is empty or
+ * begins as a document of that schema ("dmcrypt-tune.bench.v1"). 0 or -errno with *st (ST_REFUSED
+ * where it holds something else).
  */
-int save_check(const char *path, struct status *st);
+int save_check(const char *path, const char *schema, struct status *st);
 
 /*
  * Writes to a new file beside `path` and gives it that name once it is on the disk; a symbolic link
- * is followed, and the mode of a file that is replaced is kept. 0 or -errno with *st, and then
- * nothing has changed.
+ * is followed, and the mode of a file that is replaced is kept; what save_check() refuses is
+ * refused. 0 or -errno with *st, and then nothing has changed.
  */
-int save_document(struct json_object *doc, const char *path, struct status *st);
+int save_document(struct json_object *doc, const char *path, const char *schema, struct status *st);
 
 #endif
