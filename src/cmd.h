@@ -40,6 +40,10 @@ struct cmd {
 
 extern const struct cmd cmd_probe, cmd_bench, cmd_recommend, cmd_format;
 
+/* A sentence on stderr after the program's name, also under --quiet; control characters in it (of a
+ * path, say) become '?'. */
+void cmd_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* A note or warning for the person at the terminal, on stderr; silent under --quiet. */
 void cmd_note(const struct cmd_globals *globals, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -13,6 +13,7 @@
 #include "report/save.h"
 #include "report/text_measure.h"
 #include "util/json.h"
+#include "util/output.h"
 
 static struct bench_options options = {.seconds = 8, .buffer = 1 << 20};
 
@@ -58,17 +59,17 @@ static int verdict(const struct measurement *m)
 {
 	size_t measured = 0, wrong = 0;
 
-	fflush(stdout);
+	output_flush();
 	for (size_t i = 0; i < m->n_results; i++) {
 		measured += !*m->results[i].error_code;
 		wrong += !strcmp(m->results[i].error_code, "mismatch");
 	}
 	if (wrong) {
-		fprintf(stderr, PACKAGE ": wrong output: %zu of %zu cells.\n", wrong, m->n_results);
+		cmd_say("wrong output: %zu of %zu cells.", wrong, m->n_results);
 		return ST_CHECK;
 	}
 	if (!measured) {
-		fprintf(stderr, PACKAGE ": nothing could be measured: %s.\n",
+		cmd_say("nothing could be measured: %s.",
 			m->n_results ? m->results[0].error_reason : "there are no cells");
 		return ST_MISSING;
 	}
@@ -93,8 +94,8 @@ static int report(const struct cmd_globals *globals, const struct measurement *m
 		return ret;
 	/* The results are out: an error document after them would be a second one. */
 	if (saved) {
-		fflush(stdout);
-		fprintf(stderr, PACKAGE ": %s\n", st->message);
+		output_flush();
+		cmd_say("%s", st->message);
 		return st->code;
 	}
 	return verdict(m);

@@ -13,6 +13,8 @@
 
 #include "cmd.h"
 #include "util/json.h"
+#include "util/output.h"
+#include "util/text.h"
 
 static struct cmd_globals globals;
 
@@ -35,17 +37,36 @@ static const struct opt global_options[] = {
 static const struct cmd *const commands[] = {&cmd_probe, &cmd_bench, &cmd_recommend, &cmd_format,
 					     NULL};
 
+static void say(const char *format, va_list ap)
+{
+	char *text;
+
+	if (vasprintf(&text, format, ap) < 0)
+		return;
+	fputs(PACKAGE ": ", stderr);
+	text_print(stderr, text);
+	fputc('\n', stderr);
+	free(text);
+}
+
+void cmd_say(const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	say(format, ap);
+	va_end(ap);
+}
+
 void cmd_note(const struct cmd_globals *g, const char *format, ...)
 {
 	va_list ap;
 
 	if (g->quiet)
 		return;
-	fputs(PACKAGE ": ", stderr);
 	va_start(ap, format);
-	vfprintf(stderr, format, ap);
+	say(format, ap);
 	va_end(ap);
-	fputc('\n', stderr);
 }
 
 static const struct cmd *find_command(const char *name)
@@ -118,8 +139,10 @@ static int report_error(const struct status *st, bool json)
 {
 	struct json_object *doc, *error;
 
-	fflush(stdout);
-	fprintf(stderr, PACKAGE ": %s\n", st->message);
+	/* Where standard output takes nothing, standard error has said it. */
+	if (output_flush())
+		json = false;
+	cmd_say("%s", st->message);
 	if (!json)
 		return st->code;
 	doc = json_document("error");
@@ -132,17 +155,23 @@ static int report_error(const struct status *st, bool json)
 	return st->code;
 }
 
+static int report_output(int err)
+{
+	cmd_say("standard output: %s.", strerror(-err));
+	return ST_MISSING;
+}
+
 /* A command that failed without words of its own still owes a sentence. */
-static void default_message(struct status *st, const char *command, int err)
+static void default_message(struct status *st, int err)
 {
 	if (st->code != ST_OK)
 		return;
 	if (err == -ENOMEM)
 		status_nomem(st);
 	else if (err == -EACCES || err == -EPERM)
-		status_set(st, ST_AUTH, -err, "%s: %s.", command, strerror(-err));
+		status_set(st, ST_AUTH, -err, "%s.", strerror(-err));
 	else
-		status_set(st, ST_MISSING, -err, "%s: %s.", command, strerror(-err));
+		status_set(st, ST_MISSING, -err, "%s.", strerror(-err));
 }
 
 static int check_sysroot(struct status *st)
@@ -162,6 +191,13 @@ static int check_sysroot(struct status *st)
 
 static int check_operands(const struct cmd *c, char **operands, int n, struct status *st)
 {
+	static const char capitals[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	const char *word = c->operands + strcspn(c->operands, capitals);
+
+	for (int i = 0; i < n; i++)
+		if (!*operands[i])
+			return status_set(st, ST_USAGE, EINVAL, "%.*s is empty.",
+					  (int)strspn(word, capitals), word);
 	if (n < c->min_operands)
 		return status_set(st, ST_USAGE, EINVAL,
 				  "%s: %s is missing; see " PACKAGE " %s --help.", c->name,
@@ -181,6 +217,10 @@ static int run_command(const struct cmd *c, int argc, char **argv, struct status
 	first = opt_parse(groups, 2, argc, argv, false, st);
 	if (first < 0)
 		return first;
+	if (globals.version) {
+		print_version();
+		return 0;
+	}
 	if (globals.help) {
 		print_command_help(stdout, c);
 		return 0;
@@ -195,17 +235,26 @@ static int run_command(const struct cmd *c, int argc, char **argv, struct status
 
 static int run_help(int argc, char **argv, struct status *st)
 {
+	const struct opt_group group = {global_options, &globals};
 	const struct cmd *c;
+	int first;
 
-	if (argc < 2) {
+	first = opt_parse(&group, 1, argc, argv, false, st);
+	if (first < 0)
+		return first;
+	if (globals.version) {
+		print_version();
+		return 0;
+	}
+	if (first == argc || !strcmp(argv[first], "help")) {
 		print_program_help(stdout);
 		return 0;
 	}
-	c = find_command(argv[1]);
+	c = find_command(argv[first]);
 	if (!c)
 		return status_set(st, ST_USAGE, EINVAL,
 				  "Unknown command \"%s\"; " PACKAGE " --help lists them.",
-				  argv[1]);
+				  argv[first]);
 	print_command_help(stdout, c);
 	return 0;
 }
@@ -263,16 +312,17 @@ int main(int argc, char **argv)
 	int ret;
 
 	fill_standard_streams();
+	output_begin();
 	/* For the width of characters in tables only: numbers keep their dot. */
 	setlocale(LC_CTYPE, "");
 	ret = dispatch(argc, argv, &st);
 	if (ret < 0) {
-		default_message(&st, PACKAGE, ret);
+		if (st.code == ST_OK && output_flush())
+			return report_output(output_flush());
+		default_message(&st, ret);
 		return report_error(&st, json_asked(argc, argv));
 	}
-	if (fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, PACKAGE ": standard output: %s.\n", strerror(errno));
-		return ST_MISSING;
-	}
+	if (output_flush())
+		return report_output(output_flush());
 	return ret;
 }

@@ -8,40 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * The length of the well-formed UTF-8 sequence at s (Unicode 15, table 3-7: no overlong forms, no
- * surrogates), or 0. s is NUL-terminated, so a sequence that is cut short ends at a byte that is
- * not a continuation.
- */
-static size_t utf8_sequence(const unsigned char *s)
-{
-	unsigned char low = 0x80, high = 0xbf;
-	size_t n;
-
-	if (s[0] < 0x80)
-		return 1;
-	if (s[0] < 0xc2 || s[0] > 0xf4)
-		return 0;
-	n = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-	if (s[0] == 0xe0)
-		low = 0xa0;
-	else if (s[0] == 0xed)
-		high = 0x9f;
-	else if (s[0] == 0xf0)
-		low = 0x90;
-	else if (s[0] == 0xf4)
-		high = 0x8f;
-	if (s[1] < low || s[1] > high)
-		return 0;
-	for (size_t i = 2; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	return n;
-}
+#include "util/output.h"
+#include "util/text.h"
 
 static struct json_object *json_string(const char *value)
 {
-	const unsigned char *in = (const unsigned char *)value;
+	const char *in = value;
 	struct json_object *obj;
 	char *clean, *out;
 	size_t n;
@@ -50,8 +22,8 @@ static struct json_object *json_string(const char *value)
 	if (!clean)
 		return NULL;
 	for (; *in; in += n ? n : 1) {
-		n = utf8_sequence(in);
-		memcpy(out, n ? (const char *)in : "\xef\xbf\xbd", n ? n : 3);
+		n = text_utf8(in);
+		memcpy(out, n ? in : "\xef\xbf\xbd", n ? n : 3);
 		out += n ? n : 3;
 	}
 	*out = '\0';
@@ -127,7 +99,7 @@ void json_append_string(struct json_object *array, const char *value)
 int json_print(struct json_object *obj)
 {
 	const char *text;
-	int ret = 0;
+	int ret;
 
 	text = obj ? json_object_to_json_string_ext(obj, JSON_C_TO_STRING_PRETTY |
 								 JSON_C_TO_STRING_SPACED |
@@ -135,8 +107,8 @@ int json_print(struct json_object *obj)
 		   : NULL;
 	if (!text)
 		ret = -ENOMEM;
-	else if (puts(text) < 0 || fflush(stdout))
-		ret = -EIO;
+	else
+		ret = puts(text) < 0 && errno ? -errno : output_flush();
 	json_object_put(obj);
 	return ret;
 }

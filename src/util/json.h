@@ -30,8 +30,8 @@ void json_put(struct json_object *obj, const char *key, struct json_object *valu
 void json_append(struct json_object *array, struct json_object *value);
 void json_append_string(struct json_object *array, const char *value);
 
-/* Prints the object to stdout with a newline, flushes, and drops the reference. 0, -ENOMEM, or -EIO
- * (stdout). */
+/* Prints the object to stdout with a newline, flushes, and drops the reference. 0, -ENOMEM, or
+ * what writing to stdout failed with. */
 int json_print(struct json_object *obj);
 
 #endif

@@ -91,6 +91,8 @@ static int store_real(const struct opt *o, double *dest, const char *arg, struct
 
 static int opt_store(const struct opt *o, void *dest, const char *arg, struct status *st)
 {
+	if (o->kind != OPT_FLAG && !*arg)
+		return status_set(st, ST_USAGE, EINVAL, "--%s: the value is empty.", o->name);
 	switch (o->kind) {
 	case OPT_FLAG:
 		*(bool *)dest = true;
