@@ -7,9 +7,14 @@
 #include <string.h>
 
 #include "measure/saved.h"
+#include "util/text.h"
 #include "volume/pbkdf.h"
 
 #define DEFAULT_SECONDS 1.2
+#define MIN_SECONDS     0.2
+
+/* LUKS2 on-disk format, 2.1: 48 bytes with the NUL; libcryptsetup would cut a longer one off. */
+#define LABEL_MAX 47
 
 static int parse_wanted(struct plan_source *source, const struct plan_options *o, struct status *st)
 {
@@ -25,16 +30,22 @@ static int parse_wanted(struct plan_source *source, const struct plan_options *o
 
 static int check_pbkdf(const struct plan_options *o, struct status *st)
 {
-	bool pbkdf2 = o->pbkdf && !strcmp(o->pbkdf, "pbkdf2");
+	bool fips = o->policy && !strcmp(o->policy, "fips");
+	bool pbkdf2 = o->pbkdf ? !strcmp(o->pbkdf, "pbkdf2") : fips;
 
 	if (o->pbkdf && !pbkdf2 && strcmp(o->pbkdf, "argon2id") && strcmp(o->pbkdf, "argon2i"))
 		return status_set(st, ST_USAGE, EINVAL,
 				  "--pbkdf: \"%s\" is none of argon2id, argon2i and pbkdf2.",
 				  o->pbkdf);
-	if (pbkdf2 && (o->pbkdf_memory || o->pbkdf_parallel))
+	if (o->pbkdf && pbkdf2 && (o->pbkdf_memory || o->pbkdf_parallel))
 		return status_set(
 			st, ST_USAGE, EINVAL,
 			"--pbkdf-memory and --pbkdf-parallel are Argon2's; pbkdf2 has neither.");
+	if (pbkdf2 && o->pbkdf_iterations && o->pbkdf_iterations < PBKDF2_MIN_ITERATIONS)
+		return status_set(st, ST_USAGE, EINVAL,
+				  "--pbkdf-force-iterations: %llu are too few; pbkdf2 takes at "
+				  "least %d.",
+				  (unsigned long long)o->pbkdf_iterations, PBKDF2_MIN_ITERATIONS);
 	if (o->pbkdf_iterations && o->iter_time)
 		return status_set(
 			st, ST_USAGE, EINVAL,
@@ -57,11 +68,30 @@ static int check_options(struct plan_source *source, const struct plan_options *
 		return status_set(st, ST_USAGE, EINVAL,
 				  "--sector-size: %llu is none of 512, 1024, 2048 and 4096 bytes.",
 				  (unsigned long long)o->sector_size);
-	if (o->from && o->time > 0)
+	if (o->time != PLAN_TIME_NONE && o->time < MIN_SECONDS)
+		return status_set(st, ST_USAGE, EINVAL,
+				  "--time: %g seconds are too few to compare the ciphers in; at "
+				  "least %g are needed.",
+				  o->time, MIN_SECONDS);
+	if (o->from && o->time != PLAN_TIME_NONE)
 		return status_set(st, ST_USAGE, EINVAL,
 				  "--from measures nothing, so --time says nothing: give one.");
 	ret = parse_wanted(source, o, st);
 	return ret ? ret : check_pbkdf(o, st);
+}
+
+int cmd_plan_label(const char *option, const char *label, struct status *st)
+{
+	const char *fault = label ? text_fault(label) : NULL;
+
+	if (fault)
+		return status_set(st, ST_USAGE, EINVAL, "--%s: \"%s\" holds %s.", option, label,
+				  fault);
+	if (label && strlen(label) > LABEL_MAX)
+		return status_set(st, ST_USAGE, EINVAL,
+				  "--%s: \"%s\" has %zu bytes; at most %d fit into the header.",
+				  option, label, strlen(label), LABEL_MAX);
+	return 0;
 }
 
 int cmd_plan_check(const struct plan_options *options, struct status *st)
@@ -104,6 +134,8 @@ int cmd_plan_make(struct plan *plan, struct plan_source *source, const struct cm
 	memset(plan, 0, sizeof(*plan));
 	memset(source, 0, sizeof(*source));
 	ret = check_options(source, o, st);
+	if (!ret)
+		ret = decide_check_device(device, st);
 	if (!ret)
 		ret = facts_probe(&source->facts, globals->sysroot, globals->cpu_disable, st);
 	if (!ret && o->from)

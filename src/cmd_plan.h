@@ -19,9 +19,16 @@ struct plan_options {
 	uint64_t pbkdf_parallel;   /* 0: not given */
 	uint64_t pbkdf_iterations; /* 0: not given */
 	uint64_t iter_time;        /* ms; 0: not given */
-	double time;               /* seconds to measure for; 0: the default */
+	double time;               /* seconds to measure for; PLAN_TIME_NONE: the default */
 	const char *from;          /* saved results, or NULL */
 };
+
+#define PLAN_TIME_NONE (-1)
+/* What a struct plan_options begins as. */
+#define PLAN_DEFAULTS                                                                              \
+	{                                                                                          \
+		.time = PLAN_TIME_NONE                                                             \
+	}
 
 /*
  * The options' entries for a command's own table: PLAN_OPTIONS(struct format_options, plan), where
@@ -45,12 +52,12 @@ struct plan_options {
 	  "Memory that Argon2 may take, in KiB." }, \
 	{ "pbkdf-parallel", 0, OPT_UINT, "N", PLAN_OPTION(type, member, pbkdf_parallel), 1, 4, \
 	  "Threads that Argon2 may use." }, \
-	{ "pbkdf-force-iterations", 0, OPT_UINT, "N", PLAN_OPTION(type, member, pbkdf_iterations), 4, 4294967295, \
+	{ "pbkdf-force-iterations", 0, OPT_UINT, "N", PLAN_OPTION(type, member, pbkdf_iterations), 4, 2147483647, \
 	  "Time cost of the password hash, without a benchmark." }, \
 	{ "iter-time", 'i', OPT_UINT, "MS", PLAN_OPTION(type, member, iter_time), 1, 3600000, \
 	  "What an unlock is to take here (default 2000)." }, \
 	{ "time", 0, OPT_REAL, "SECONDS", PLAN_OPTION(type, member, time), 0, 3600, \
-	  "Measure the ciphers for this long (default 1.2)." }, \
+	  "Measure the ciphers for this long (default 1.2, at\nleast 0.2)." }, \
 	{ "from", 0, OPT_STRING, "FILE", PLAN_OPTION(type, member, from), 0, 0, \
 	  "Decide on the results that bench --save or --json\nwrote (-: standard input), and measure nothing." }
 /* clang-format on */
@@ -70,6 +77,10 @@ struct plan_source {
  * before anything is opened or measured. 0, or -EINVAL with *st (ST_USAGE).
  */
 int cmd_plan_check(const struct plan_options *options, struct status *st);
+
+/* Checks a label for a LUKS2 header: its length, no control characters, UTF-8. `option` names it.
+ * 0, or -EINVAL with *st (ST_USAGE). */
+int cmd_plan_label(const char *option, const char *label, struct status *st);
 
 /*
  * Probes, measures (or loads --from; neither under --sysroot), decides, and settles the password
@@ -98,10 +109,10 @@ int cmd_plan_measure(struct plan_source *source, const struct cmd_globals *globa
 void cmd_plan_json(struct json_object *obj, const struct plan *plan,
 		   const struct plan_source *source, const char *device, const char *label,
 		   const char *uuid);
-/* The plan for a person: the choice, why, what was not taken, the command line that does the same.
- */
+/* The plan for a person: the choice and why; and, whole, what was not taken and the command line
+ * that does the same. */
 void cmd_plan_text(FILE *out, const struct plan *plan, const struct plan_source *source,
-		   const char *device, const char *label);
+		   const char *device, const char *label, bool whole);
 
 /*
  * The line of /etc/crypttab that opens the volume, for the caller to free: by UUID, or, with a NULL
@@ -110,8 +121,10 @@ void cmd_plan_text(FILE *out, const struct plan *plan, const struct plan_source 
  */
 char *cmd_crypttab(const char *device, const char *uuid);
 
-/* Prints a word as a POSIX shell takes it: quoted where it holds anything but what is safe
- * everywhere. */
+/* Prints a word as a shell takes it: quoted where it holds anything but what is safe everywhere,
+ * and as $'…' (POSIX 2024) where it holds control characters. */
 void cmd_shell_word(FILE *out, const char *word);
+/* The same for a path as an operand, which must not be taken for an option. */
+void cmd_shell_path(FILE *out, const char *path);
 
 #endif

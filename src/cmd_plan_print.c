@@ -11,6 +11,7 @@
 
 #include "report/paragraph.h"
 #include "util/json.h"
+#include "util/text.h"
 #include "util/units.h"
 
 #define ARGV_MAX 40
@@ -41,6 +42,12 @@ static void argv_free(struct argv *argv)
 {
 	for (size_t i = 0; i < argv->n; i++)
 		free(argv->words[i]);
+}
+
+/* What keeps a path from being taken for an option. */
+static const char *path_prefix(const char *path)
+{
+	return path && *path == '-' ? "./" : "";
 }
 
 /* cryptsetup(8) luksFormat with everything that the plan says, so that the header comes out the
@@ -80,7 +87,7 @@ static void cryptsetup_argv(struct argv *argv, const struct plan *plan, const ch
 		argv_add(argv, "--label");
 		argv_add(argv, "%s", label);
 	}
-	argv_add(argv, "%s", device ? device : "DEVICE");
+	argv_add(argv, "%s%s", path_prefix(device), device ? device : "DEVICE");
 }
 
 /* The mapping's name: the device's last component, with nothing in it that /dev/mapper or a
@@ -97,11 +104,12 @@ static void mapping_name(char *buf, size_t size, const char *device)
 			buf[i] = '_';
 }
 
-/* Blanks and backslashes as octal, as in fstab(5), which crypttab(5) follows. */
+/* Blanks, control characters and backslashes as octal, as in fstab(5), which crypttab(5) follows.
+ */
 static void escape_field(FILE *out, const char *text)
 {
 	for (; *text; text++) {
-		if (strchr(" \t\n\\", *text))
+		if ((unsigned char)*text <= ' ' || *text == 0x7f || *text == '\\')
 			fprintf(out, "\\%03o", (unsigned char)*text);
 		else
 			fputc(*text, out);
@@ -218,6 +226,26 @@ void cmd_plan_json(struct json_object *obj, const struct plan *plan,
 	free(crypttab);
 }
 
+/* In $'…', in which every byte has an octal form. */
+static void print_escaped(FILE *out, const char *word)
+{
+	fputs("$'", out);
+	for (; *word; word++) {
+		if ((unsigned char)*word < ' ' || (unsigned char)*word >= 0x7f ||
+		    strchr("'\\", *word))
+			fprintf(out, "\\%03o", (unsigned char)*word);
+		else
+			fputc(*word, out);
+	}
+	fputc('\'', out);
+}
+
+void cmd_shell_path(FILE *out, const char *path)
+{
+	fputs(path_prefix(path), out);
+	cmd_shell_word(out, path);
+}
+
 void cmd_shell_word(FILE *out, const char *word)
 {
 	if (*word &&
@@ -225,6 +253,10 @@ void cmd_shell_word(FILE *out, const char *word)
 		    word,
 		    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:,=+@%")]) {
 		fputs(word, out);
+		return;
+	}
+	if (text_fault(word)) {
+		print_escaped(out, word);
 		return;
 	}
 	fputc('\'', out);
@@ -295,12 +327,13 @@ static void print_pbkdf(FILE *out, const struct plan_pbkdf *p)
 }
 
 void cmd_plan_text(FILE *out, const struct plan *plan, const struct plan_source *source,
-		   const char *device, const char *label)
+		   const char *device, const char *label, bool whole)
 {
 	char text[SPEC_TEXT_MAX], speed[UNITS_MAX], low[UNITS_MAX], high[UNITS_MAX], *crypttab;
 
-	fprintf(out, "Recommended%s%s: %s\n", device ? " for " : "", device ? device : "",
-		spec_print(&plan->spec, text));
+	fputs(device ? "Recommended for " : "Recommended", out);
+	text_print(out, device ? device : "");
+	fprintf(out, ": %s\n", spec_print(&plan->spec, text));
 	fprintf(out, "  Strength:       %u bits (%s)\n", plan->strength,
 		spec_class_name(spec_class(&plan->spec)));
 	if (plan->speed > 0)
@@ -312,6 +345,8 @@ void cmd_plan_text(FILE *out, const struct plan *plan, const struct plan_source 
 	fprintf(out, "\nWhy:\n");
 	for (size_t i = 0; i < plan->n_reasons; i++)
 		report_paragraph(out, 4, "  -", "%s", plan->reasons[i]);
+	if (!whole)
+		return;
 	fprintf(out, "\nNot chosen:\n");
 	print_rejected(out, plan);
 	fprintf(out, "\nThe same by hand:\n");

@@ -4,13 +4,14 @@
 
 #include "cmd_plan.h"
 #include "util/json.h"
+#include "util/output.h"
 
 struct recommend_options {
 	struct plan_options plan;
 	const char *label;
 };
 
-static struct recommend_options options;
+static struct recommend_options options = {.plan = PLAN_DEFAULTS};
 
 static const struct opt table[] = {PLAN_OPTIONS(struct recommend_options, plan),
 				   {"label", 0, OPT_STRING, "LABEL",
@@ -24,8 +25,8 @@ static int print_plan(const struct cmd_globals *globals, const struct plan *plan
 	struct json_object *doc;
 
 	if (!globals->json) {
-		cmd_plan_text(stdout, plan, source, device, options.label);
-		return 0;
+		cmd_plan_text(stdout, plan, source, device, options.label, true);
+		return output_flush();
 	}
 	doc = json_document("recommend");
 	cmd_plan_json(doc, plan, source, device, options.label, NULL);
@@ -41,6 +42,8 @@ static int run(const struct cmd_globals *globals, char **operands, int n, struct
 	int ret;
 
 	ret = cmd_plan_check(&options.plan, st);
+	if (!ret)
+		ret = cmd_plan_label("label", options.label, st);
 	if (!ret && path)
 		ret = device_probe(&device, path, globals->sysroot, st);
 	if (!ret)

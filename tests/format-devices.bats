@@ -116,6 +116,22 @@ dialogue() {
 	opens disk.img typed
 }
 
+@test "--key-file - on a terminal: asked for as at the prompt, unseen, up to the newline" {
+	dialogue disk.img --auto --yes --key-file - <<-'END'
+		await "Passphrase for disk.img: "
+		if {[echoes]} { exit 97 }
+		send "typed key\r"
+		await "again: "
+		send "typed key\r"
+		finish
+		exit $status
+	END
+	is "$status" 0 "status ($output)"
+	[[ $output != *"typed key"* ]]
+	printf 'typed key' >typed
+	opens disk.img typed
+}
+
 @test "a symbolic link turned to another disk while the prompt waits: the first disk is formatted" {
 	local first second loop
 	truncate -s 17M other.img

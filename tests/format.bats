@@ -93,6 +93,12 @@ load lib/format
 	refused 2 "is empty" disk.img --auto --yes --key-file -
 	refused 2 "no terminal to ask" disk.img --auto --yes
 	refused 1 "not open" disk.img --auto --yes --key-fd 123
+	# Descriptors that cannot be read: waiting for them would have no end.
+	refused 1 "descriptor 7 is not open for reading" disk.img --auto --yes --key-fd 7 7> >(sleep 1)
+	refused 1 "descriptor 7 is not open for reading" disk.img --auto --yes --key-fd 7 7>out
+	# Said before a second is spent on measuring.
+	expect 2 timeout 5 setsid -w "$DMCT" format disk.img --auto --yes --time 30 </dev/null
+	says "no terminal to ask"
 }
 
 @test "command lines that are refused: before the device is looked at" {
@@ -104,6 +110,13 @@ load lib/format
 	refused 1 "48 bytes; at most 47" none --auto --yes --key-file key --subsystem "$long"
 	refused 1 "not of the form" none --auto --yes --key-file key --uuid 1234
 	refused 1 "makes no sense" none --auto --yes --key-file key --sysroot /
+	expect 1 "$DMCT" format none --auto --yes --key-file key --pbkdf pbkdf2 --pbkdf-force-iterations 999
+	says "999 are too few; pbkdf2 takes at least 1000"
+	refused 1 "too few; pbkdf2" none --auto --yes --key-file key --policy fips
+	refused 1 "0.1 seconds are too few.*at least 0.2" none --auto --yes --key-file key --time 0.1
+	refused 1 '"a.b" holds control characters' none --auto --yes --key-file key --label $'a\eb'
+	refused 1 "holds control characters" none --auto --yes --key-file key --subsystem $'a\nb'
+	refused 1 "holds bytes that are not UTF-8" none --auto --yes --key-file key --label $'caf\xe9'
 	refused 1 "none of 512" none --auto --yes --key-file key --sector-size 513
 	refused 1 "ecb" none --cipher aes-ecb --yes --key-file key
 	refused 1 "DEVICE is missing" --auto
@@ -195,7 +208,7 @@ load lib/format
 	touch -d '2001-02-03 04:05:06' disk.img
 	before="$(sha256sum disk.img) $(stat -c '%y %z %b %s' disk.img)"
 	# This one measures, as a run without options does.
-	expect 0 "$DMCT" format disk.img --auto --dry-run --pbkdf-force-iterations 4 --pbkdf-memory 32 --time 0.1 --json
+	expect 0 "$DMCT" format disk.img --auto --dry-run --pbkdf-force-iterations 4 --pbkdf-memory 32 --time 0.2 --json
 	valid format
 	is "$(json .plan.choice.basis)" cpu basis || is "$(json .plan.choice.basis)" afalg basis
 	is "$(json '[.written, .verified, .dry_run, .uuid] | tostring')" '[false,false,true,null]'
@@ -234,6 +247,68 @@ load lib/format
 	exec 8<&-
 	attach disk.img
 	refused 5 "in use: loop $loop" disk.img --auto --yes --overwrite --key-file key
+}
+
+onto_full() {
+	format "$@" >/dev/full
+}
+
+@test "a report that cannot be written: 8, with the UUID of what was formatted" {
+	local form
+	[ -c /dev/full ] || skip "no /dev/full"
+	for form in --yes --json; do
+		expect 8 onto_full disk.img --auto --yes --overwrite --key-file key --quiet $form
+		is "$stderr" "dmcrypt-tune: disk.img was formatted and verified (UUID $(cryptsetup luksUUID disk.img)), but the report could not be written: No space left on device."
+		opens disk.img key
+	done
+	expect 7 onto_full disk.img --auto --overwrite --dry-run --quiet
+	is "$stderr" "dmcrypt-tune: standard output: No space left on device."
+}
+
+@test "without --dry-run the plan is shown without what is for doing it by hand" {
+	expect 0 format disk.img --auto --yes --key-file key
+	[[ $output == *"Recommended for disk.img"*Why:*"is a LUKS2 volume now"* ]]
+	[[ $output != *"Not chosen"* ]]
+	[[ $output != *luksFormat* ]]
+	is "$(grep -c crypttab <<<"$output")" 1 "crypttab lines"
+	expect 0 format disk.img --auto --dry-run --overwrite
+	[[ $output == *"Not chosen"*luksFormat*crypttab* ]]
+}
+
+@test "a path like an option, or with control characters: quoted for a shell, escaped for crypttab" {
+	local odd=$'./a \t\e\x7f\\b'
+	cp --sparse=always disk.img -- -d.img
+	expect 0 "$DMCT" format --auto --yes --key-file key "${COSTS[@]}" -- -d.img </dev/null
+	[[ $output == *"cryptsetup open ./-d.img NAME"* ]]
+	expect 0 "$DMCT" format --auto --dry-run --overwrite --json "${COSTS[@]}" -- -d.img
+	is "$(json '.plan.cryptsetup_argv | last')" ./-d.img
+	cp --sparse=always disk.img "$odd"
+	expect 0 format "$odd" --auto --dry-run
+	[[ $output == *"\$'./a \\011\\033\\177\\134b'"* ]]
+	[[ $output == *"/a\\040\\011\\033\\177\\134b none luks"* ]]
+	[[ $output != *$'\e'* ]]
+}
+
+@test "a rehearsal that fails for want of files or size, and Argon2 for want of threads: the cause is named" {
+	need strace
+	strace -qq -o trace true || skip "strace cannot trace here"
+	expect 7 injected memfd_create:error=EMFILE disk.img --cipher aes-xts-plain64 --dry-run
+	says "Too many open files\\. Nothing was written\\. \\(.*ulimit -n"
+	expect 7 injected ftruncate:error=EFBIG disk.img --cipher aes-xts-plain64 --dry-run
+	says "ulimit -f"
+	expect 7 injected ftruncate:error=EPERM disk.img --cipher aes-xts-plain64 --dry-run
+	says "Operation not permitted\\. Nothing was written\\.$"
+	COSTS=(--pbkdf-force-iterations 4 --pbkdf-parallel 2 "${HERE[@]}")
+	expect 6 injected clone3,clone:error=EAGAIN disk.img --auto --dry-run
+	says "Invalid argument\\. Nothing was written\\. \\(Argon2.s threads.*ulimit -u"
+}
+
+# injected SYSCALL:error=ERRNO ARGUMENT...: formats, with that system call failing.
+injected() {
+	local what=$1
+	shift
+	ASAN_OPTIONS="${ASAN_OPTIONS-}:detect_leaks=0" strace -f -qq -o trace -e "inject=$what" \
+		"$DMCT" format "$@" "${COSTS[@]}" </dev/null
 }
 
 closed() {

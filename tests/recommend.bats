@@ -167,6 +167,14 @@ chosen() {
 	says '"scrypt"'
 	expect 1 "$DMCT" recommend --pbkdf pbkdf2 --pbkdf-memory 1024
 	says "Argon2's"
+	expect 1 "$DMCT" recommend --pbkdf pbkdf2 --pbkdf-force-iterations 999
+	says "999 are too few; pbkdf2 takes at least 1000"
+	expect 1 "$DMCT" recommend --time 0
+	says "at least 0.2"
+	expect 1 "$DMCT" recommend --time 0.19
+	says "at least 0.2"
+	expect 1 "$DMCT" recommend --label "$(printf 'a\033b')"
+	says "holds control characters"
 	expect 1 "$DMCT" recommend --from /nonexistent
 	says "/nonexistent"
 	expect 4 "$DMCT" recommend /nonexistent
@@ -176,6 +184,6 @@ chosen() {
 	valid error
 	truncate -s 1M small.img
 	expect 4 "$DMCT" recommend --sysroot "$FIXTURES/machines/aesni-laptop" small.img
-	expect 4 "$DMCT" recommend --time 0.2 --pbkdf-force-iterations 4 small.img
+	expect 4 timeout 5 "$DMCT" recommend --time 30 small.img
 	says "too small"
 }

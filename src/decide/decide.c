@@ -262,7 +262,7 @@ static int refuse(const struct choice *list, size_t n, const struct decide_input
 			  spec_print(&list[0].spec, text), list[0].reason);
 }
 
-static int check_size(const struct device_facts *device, struct status *st)
+int decide_check_device(const struct device_facts *device, struct status *st)
 {
 	uint64_t offset = decide_data_offset(device);
 
@@ -317,7 +317,7 @@ int decide_plan(struct plan *plan, const struct decide_input *input, struct stat
 
 	memset(plan, 0, sizeof(*plan));
 	plan->data_offset = decide_data_offset(input->device);
-	ret = check_size(input->device, st);
+	ret = decide_check_device(input->device, st);
 	if (ret)
 		return ret;
 	ret = pbkdf_choose(&plan->pbkdf, input, st);

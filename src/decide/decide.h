@@ -106,6 +106,10 @@ bool decide_optimal_io_sane(const struct device_facts *device);
  * NULL. */
 unsigned decide_largest_sector(const struct facts *facts, const struct device_facts *device);
 
+/* Whether the device (NULL: none) has room for a volume: 0, or -ENOSPC with *st (ST_DEVICE). What
+ * decide_plan() begins with, to be known before time is spent on measuring. */
+int decide_check_device(const struct device_facts *device, struct status *st);
+
 /* The data area's length in bytes after a header of data_offset; 0 when the device is too small. */
 uint64_t decide_data_length(const struct device_facts *device, uint64_t data_offset);
 

@@ -3,11 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <termios.h>
 #include <unistd.h>
 
 #include "util/interrupt.h"
+#include "util/text.h"
 
 int terminal_open(bool *opened)
 {
@@ -23,6 +26,21 @@ static void say(int fd, const char *text)
 {
 	if (write(fd, text, strlen(text)) < 0 && write(STDERR_FILENO, text, strlen(text)) < 0)
 		return;
+}
+
+/* A question names a path, which may hold anything. */
+static void say_clean(int fd, const char *question)
+{
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return;
+	text_print(out, question);
+	if (!fclose(out))
+		say(fd, text);
+	free(text);
 }
 
 /* The line discipline hands over one line a read(2), or what was typed before Ctrl-D. */
@@ -81,7 +99,7 @@ static int ask_once(struct interrupt *in, int fd, const char *question, bool ech
 	/* TCSAFLUSH: what was typed before the question is no answer to it. */
 	if (!echo && tcsetattr(fd, TCSAFLUSH, &unseen))
 		return -errno;
-	say(fd, question);
+	say_clean(fd, question);
 	ret = read_line(in, fd, buf, size, len, sig);
 	if (!echo) {
 		tcsetattr(fd, TCSAFLUSH, &before);

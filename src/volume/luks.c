@@ -35,6 +35,8 @@ static void pbkdf_params(struct crypt_pbkdf_type *params, const struct plan_pbkd
 	params->parallel_threads = pbkdf->threads;
 }
 
+static const char step_keyslot[] = "the keyslot";
+
 /* The same calls for the rehearsal and for the real thing. *step says what failed. */
 static int make_volume(struct crypt_device *cd, const struct luks_request *request, bool rehearsal,
 		       const void *secret, size_t secret_len, const char **step)
@@ -63,7 +65,7 @@ static int make_volume(struct crypt_device *cd, const struct luks_request *reque
 				   plan->spec.key_bits / 8, &params);
 	if (ret)
 		return ret;
-	*step = "the keyslot";
+	*step = step_keyslot;
 	luks_keyslot_cipher(&plan->spec, slot_cipher, &slot_bits);
 	ret = crypt_keyslot_set_encryption(cd, slot_cipher, slot_bits / 8);
 	if (!ret)
@@ -76,24 +78,50 @@ static int make_volume(struct crypt_device *cd, const struct luks_request *reque
 		       : 0;
 }
 
-static int rehearse_error(int err, const char *step, const struct luks_request *request,
-			  const struct luks_log *log, struct status *st)
+/* What likely lies behind a rehearsal's error, as a sentence to add. */
+static const char *likely_cause(int err, const char *step, const struct plan *plan)
 {
+	switch (-err) {
+	case EMFILE:
+	case ENFILE:
+		return " (Too many files are open, in this process or in all: ulimit -n.)";
+	case EFBIG:
+		return " (The limit on a file's size, ulimit -f, is less than the device has.)";
+	case EAGAIN:
+		return " (A limit on processes or on memory, ulimit -u or -l, may be in the way.)";
+	case EINVAL:
+		return !strcmp(step, step_keyslot) && !strncmp(plan->pbkdf.type, "argon2", 6)
+			       ? " " LUKS_ARGON2_HINT
+			       : "";
+	case ENOSPC:
+	case EINTR:
+		return "";
+	default:
+		return luks_in_user_space(&plan->spec)
+			       ? ""
+			       : " (This kernel may lack the cipher, or keep programs from it.)";
+	}
+}
+
+static int rehearse_error(int err, const char *step, const struct luks_request *request,
+			  struct luks_log *log, struct status *st)
+{
+	const char *cause = likely_cause(err, step, request->plan);
 	char text[SPEC_TEXT_MAX];
 
 	if (err == -ENOMEM)
 		return status_nomem(st);
 	if (err == -EINVAL)
 		return status_set(st, ST_REFUSED, EINVAL,
-				  "A volume with %s cannot be made here (%s): %s. Nothing was "
-				  "written.",
+				  "A volume with %s cannot be made here (%s): %s Nothing was "
+				  "written.%s",
 				  spec_print(&request->plan->spec, text), step,
-				  luks_words(log, err));
+				  luks_words(log, err), cause);
 	return status_set(st, ST_MISSING, -err,
 			  "A volume with %s cannot be made here: %s could not be made in a trial "
-			  "run in memory: %s. Nothing was written. (This kernel may lack the "
-			  "cipher, or keep programs from it.)",
-			  spec_print(&request->plan->spec, text), step, luks_words(log, err));
+			  "run in memory: %s Nothing was written.%s",
+			  spec_print(&request->plan->spec, text), step, luks_words(log, err),
+			  cause);
 }
 
 int luks_rehearse(const struct luks_request *request, const struct device_facts *device,
@@ -163,20 +191,20 @@ static int restore_head(int fd, const unsigned char *head, size_t len)
 }
 
 static int take_back(struct guard *guard, const unsigned char *head, size_t len, int err,
-		     const char *step, const struct luks_log *log, struct status *st)
+		     const char *step, struct luks_log *log, struct status *st)
 {
 	int changed = head ? restore_head(guard->fd, head, len) : -ENODATA;
 	enum exit_status code = err == -ENOMEM ? ST_NOMEM : err == -EBUSY ? ST_BUSY : ST_REFUSED;
 
 	if (changed >= 0)
-		return status_set(st, code, -err, "%s was not formatted (%s): %s. %s",
+		return status_set(st, code, -err, "%s was not formatted (%s): %s %s",
 				  guard->device.path, step, luks_words(log, err),
 				  changed ? "What had been written was taken back: its contents "
 					    "are what they were."
 					  : "Nothing on it was changed.");
 	return status_set(
 		st, ST_CHECK, -err,
-		"Formatting %s failed (%s): %s. The first %zu bytes of it are damaged, and could "
+		"Formatting %s failed (%s): %s The first %zu bytes of it are damaged, and could "
 		"not be put back; it holds no volume that opens.",
 		guard->device.path, step, luks_words(log, err), len);
 }

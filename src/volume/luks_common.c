@@ -5,15 +5,24 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Appends text to the log with the name in the place of every mention of the path, and without a
- * full stop at its end: the sentence that it becomes a part of has its own. */
+/* Gives the log the full stop that a sentence ends with, where it has none. */
+static void log_end(struct luks_log *log)
+{
+	size_t used = strlen(log->text);
+
+	if (used && !strchr(".?!", log->text[used - 1]))
+		snprintf(log->text + used, sizeof(log->text) - used, ".");
+}
+
+/* Appends text to the log, as a sentence, with the name in the place of every mention of the path.
+ */
 static void log_append(struct luks_log *log, const char *text)
 {
 	size_t used = strlen(log->text), skip = log->path ? strlen(log->path) : 0;
 	const char *hit;
 
 	if (used)
-		used += snprintf(log->text + used, sizeof(log->text) - used, ". ");
+		used += snprintf(log->text + used, sizeof(log->text) - used, " ");
 	while (used < sizeof(log->text) - 1 && *text) {
 		hit = skip ? strstr(text, log->path) : NULL;
 		used += snprintf(log->text + used, sizeof(log->text) - used, "%.*s%s",
@@ -23,9 +32,7 @@ static void log_append(struct luks_log *log, const char *text)
 			break;
 		text = hit + skip;
 	}
-	used = strlen(log->text);
-	if (used && strchr(".?!", log->text[used - 1]))
-		log->text[used - 1] = '\0';
+	log_end(log);
 }
 
 static void on_message(int level, const char *message, void *arg)
@@ -39,9 +46,17 @@ void luks_log_to(struct luks_log *log)
 	crypt_set_log_callback(NULL, on_message, log);
 }
 
-const char *luks_words(const struct luks_log *log, int err)
+const char *luks_words(struct luks_log *log, int err)
 {
-	return *log->text ? log->text : strerror(err < 0 ? -err : err);
+	if (!*log->text)
+		snprintf(log->text, sizeof(log->text), "%s.", strerror(err < 0 ? -err : err));
+	return log->text;
+}
+
+bool luks_in_user_space(const struct spec *spec)
+{
+	return !strcmp(spec->kind->cipher, "aes") &&
+	       (!strcmp(spec->kind->mode, "xts") || !strcmp(spec->kind->mode, "cbc"));
 }
 
 int luks_begin(struct crypt_device **cd, struct luks_log *log)
@@ -71,8 +86,7 @@ void luks_end(struct crypt_device *cd)
 const char *luks_keyslot_cipher(const struct spec *spec, char buf[SPEC_TEXT_MAX],
 				unsigned *key_bits)
 {
-	if (!strcmp(spec->kind->cipher, "aes") &&
-	    (!strcmp(spec->kind->mode, "xts") || !strcmp(spec->kind->mode, "cbc"))) {
+	if (luks_in_user_space(spec)) {
 		*key_bits = spec->key_bits;
 		return spec_cipher(spec, buf);
 	}

@@ -21,8 +21,14 @@ void luks_end(struct crypt_device *cd);
 /* Has libcryptsetup's messages outside a context go to log, or nowhere (NULL). */
 void luks_log_to(struct luks_log *log);
 
-/* libcryptsetup's complaint, or the errno's text where it made none. */
-const char *luks_words(const struct luks_log *log, int err);
+/* libcryptsetup's complaint, or the errno's text where it made none: with a full stop. */
+const char *luks_words(struct luks_log *log, int err);
+
+/* Whether libcryptsetup does that cipher itself, without the kernel's. */
+bool luks_in_user_space(const struct spec *spec);
+
+/* What a failure of Argon2 that names no cause may come from. */
+#define LUKS_ARGON2_HINT "(Argon2's threads may not be allowed: ulimit -u, or a cgroup's pids.max.)"
 
 /* What keyslots of a volume with this spec are encrypted with; *key_bits gets the key size. */
 const char *luks_keyslot_cipher(const struct spec *spec, char buf[SPEC_TEXT_MAX],

@@ -170,7 +170,7 @@ static int check_header(struct luks_header *header, int copy, const struct luks_
 	if (!ret)
 		ret = crypt_load(cd, CRYPT_LUKS2, NULL);
 	if (ret < 0) {
-		ret = status_set(st, ST_CHECK, EBADMSG, "a copy of the header does not load: %s.",
+		ret = status_set(st, ST_CHECK, EBADMSG, "a copy of the header does not load: %s",
 				 luks_words(&log, ret));
 		goto out;
 	}
@@ -185,7 +185,7 @@ static int check_header(struct luks_header *header, int copy, const struct luks_
 					   0);
 	ret = ret >= 0 ? 0
 		       : status_set(st, ST_CHECK, EBADMSG,
-				    "the keyslot does not open with the secret: %s.",
+				    "the keyslot does not open with the secret: %s",
 				    luks_words(&log, ret));
 out:
 	luks_end(cd);

@@ -14,7 +14,6 @@
 #include "volume/pbkdf_trial.h"
 
 /* libcryptsetup's own bounds (lib/crypto_backend/pbkdf_check.c). */
-#define PBKDF2_MIN_ITERATIONS 1000
 #define ARGON2_MIN_ITERATIONS 4
 #define ARGON2_MIN_MEMORY     (32UL << 10)
 #define ARGON2_MAX_MEMORY     (4ULL << 30)
@@ -117,7 +116,7 @@ static void spend_argon2(struct plan_pbkdf *pbkdf, double cost_per_ms)
 		pbkdf->iterations = cost / most < INT_MAX ? (uint64_t)(cost / most) : INT_MAX;
 }
 
-static int trial_error(const struct plan_pbkdf *pbkdf, int err, const struct luks_log *log,
+static int trial_error(const struct plan_pbkdf *pbkdf, int err, struct luks_log *log,
 		       struct status *st)
 {
 	if (err == -ENOMEM)
@@ -125,8 +124,9 @@ static int trial_error(const struct plan_pbkdf *pbkdf, int err, const struct luk
 				  "%s: not enough memory for a trial run with %" PRIu64
 				  " KiB. Give a smaller --pbkdf-memory, or --pbkdf pbkdf2.",
 				  pbkdf->type, pbkdf->memory >> 10);
-	return status_set(st, ST_MISSING, -err, "%s with %s cannot be had here: %s.", pbkdf->type,
-			  pbkdf->hash, luks_words(log, err));
+	return status_set(st, ST_MISSING, -err, "%s with %s cannot be had here: %s%s", pbkdf->type,
+			  pbkdf->hash, luks_words(log, err),
+			  err == -EINVAL && pbkdf->threads ? " " LUKS_ARGON2_HINT : "");
 }
 
 static int settle_argon2(struct plan_pbkdf *pbkdf, struct status *st)

@@ -6,6 +6,9 @@
 #include "decide/decide.h"
 #include "util/status.h"
 
+/* libcryptsetup's own bound (lib/crypto_backend/pbkdf_check.c). */
+#define PBKDF2_MIN_ITERATIONS 1000
+
 /*
  * Where pbkdf->iterations is 0: tries out the type within pbkdf->memory (an upper limit) and
  * pbkdf->threads (pbkdf_trial.h; PBKDF2 by libcryptsetup's benchmark), and fills in the iterations

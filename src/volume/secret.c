@@ -216,20 +216,32 @@ static int ask_secret(struct secret *secret, int tty, const char *question, stru
 	return ask_error(ret ? ret : -ENODATA, sig, st);
 }
 
-static int secret_from_terminal(struct secret *secret, const struct secret_source *source,
-				struct status *st)
+static int no_terminal(struct status *st)
+{
+	return status_set(st, ST_AUTH, ENOTTY,
+			  "There is no terminal to ask for a passphrase on; give --key-file FILE, "
+			  "--key-file - or --key-fd N.");
+}
+
+int secret_check_terminal(struct status *st)
+{
+	bool opened;
+	int tty = terminal_open(&opened);
+
+	if (tty < 0)
+		return no_terminal(st);
+	if (opened)
+		close(tty);
+	return 0;
+}
+
+static int ask_twice(struct secret *secret, int tty, const struct secret_source *source,
+		     struct status *st)
 {
 	struct secret first = {0}, second = {0};
 	char question[4200];
-	bool opened;
-	int tty, ret;
+	int ret;
 
-	tty = terminal_open(&opened);
-	if (tty < 0)
-		return status_set(
-			st, ST_AUTH, ENOTTY,
-			"There is no terminal to ask for a passphrase on; give --key-file "
-			"FILE, --key-file - or --key-fd N.");
 	snprintf(question, sizeof(question), "Passphrase for %s: ", source->prompt_for);
 	ret = ask_secret(&first, tty, question, st);
 	if (ret || !source->verify)
@@ -238,14 +250,34 @@ static int secret_from_terminal(struct secret *secret, const struct secret_sourc
 	if (!ret && (first.len != second.len || memcmp(first.bytes, second.bytes, first.len)))
 		ret = status_set(st, ST_AUTH, EINVAL, "The two passphrases differ.");
 out:
-	if (opened)
-		close(tty);
 	secret_free(&second);
 	if (ret)
 		secret_free(&first);
 	else
 		*secret = first;
 	return ret;
+}
+
+static int secret_from_terminal(struct secret *secret, const struct secret_source *source,
+				struct status *st)
+{
+	bool opened;
+	int tty = terminal_open(&opened), ret;
+
+	if (tty < 0)
+		return no_terminal(st);
+	ret = ask_twice(secret, tty, source, st);
+	if (opened)
+		close(tty);
+	return ret;
+}
+
+/* An open descriptor: a terminal would show what is typed, and end at Ctrl-D only. */
+static int secret_from_open(struct secret *secret, int fd, const char *name,
+			    const struct secret_source *source, struct status *st)
+{
+	return isatty(fd) ? ask_twice(secret, fd, source, st)
+			  : secret_from_fd(secret, fd, false, name, st);
 }
 
 int secret_read(struct secret *secret, const struct secret_source *source, struct status *st)
@@ -256,12 +288,12 @@ int secret_read(struct secret *secret, const struct secret_source *source, struc
 
 	if (source->key_fd >= 0) {
 		snprintf(name, sizeof(name), "(--key-fd %d)", source->key_fd);
-		return secret_from_fd(secret, source->key_fd, false, name, st);
+		return secret_from_open(secret, source->key_fd, name, source, st);
 	}
 	if (!source->key_file)
 		return secret_from_terminal(secret, source, st);
 	if (!strcmp(source->key_file, "-"))
-		return secret_from_fd(secret, STDIN_FILENO, false, "- (standard input)", st);
+		return secret_from_open(secret, STDIN_FILENO, "- (standard input)", source, st);
 	fd = open_key_file(source->key_file, &fifo, st);
 	if (fd < 0)
 		return fd;

@@ -20,7 +20,7 @@ struct secret {
 };
 
 struct secret_source {
-	const char *key_file;   /* a path, or "-": all of standard input; or NULL */
+	const char *key_file;   /* a path, or "-": standard input; or NULL */
 	int key_fd;             /* an open descriptor read to its end; -1: none */
 	const char *prompt_for; /* what the prompt names: the device */
 	bool verify;            /* ask twice */
@@ -32,13 +32,18 @@ void secret_harden_process(void);
 
 /*
  * Reads the secret. key_file and key_fd are read whole, as raw bytes, newlines and NULs included,
- * but never more than SECRET_FILE_MAX (an endless file is an error, not a hang). Without either it
- * is asked for on the terminal, twice when `verify`, without echo, up to the newline, which is not
- * part of it; the terminal's settings come back on every path, signals included. Errors, with *st:
- * a key file that is missing, a directory or too long (ST_USAGE); no permission, an empty secret,
- * no terminal to ask on, two that differ (ST_AUTH); -EINTR with ST_SIGNAL + N. secret_free() wipes.
+ * but never more than SECRET_FILE_MAX (an endless file is an error, not a hang). Where they are a
+ * terminal, what is typed must not be seen: it is asked for there as a passphrase. Without either
+ * it is asked for on the terminal, twice when `verify`, without echo, up to the newline, which is
+ * not part of it; the terminal's settings come back on every path, signals included. Errors, with
+ * *st: a key file that is missing, a directory or too long (ST_USAGE); no permission, an empty
+ * secret, no terminal to ask on, two that differ (ST_AUTH); -EINTR with ST_SIGNAL + N.
+ * secret_free() wipes.
  */
 int secret_read(struct secret *secret, const struct secret_source *source, struct status *st);
 void secret_free(struct secret *secret);
+
+/* Whether there is a terminal to ask on: 0, or -ENOTTY with *st (ST_AUTH). Asks nothing. */
+int secret_check_terminal(struct status *st);
 
 #endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files of `format` share. */
+#ifndef DMCT_CMD_FORMAT_H
+#define DMCT_CMD_FORMAT_H
+
+#include "cmd_plan.h"
+#include "volume/guard.h"
+#include "volume/luks.h"
+#include "volume/secret.h"
+
+struct format_options {
+	struct plan_options plan;
+	bool automatic, yes, overwrite, dry_run;
+	const char *label, *subsystem, *uuid, *key_file;
+	uint64_t key_fd;
+};
+
+/* What a run holds; released in one place. */
+struct format {
+	const struct cmd_globals *globals;
+	const struct format_options *options;
+	const char *path;
+	struct guard guard;
+	struct plan_source source;
+	struct plan plan;
+	struct luks_request request;
+	struct secret secret;
+	struct luks_header header;
+	bool written, verified;
+};
+
+bool format_has_contents(const struct device_facts *device);
+
+/* All that is on the device in words, for the caller to free, or NULL when out of memory. */
+char *format_contents(const struct device_facts *device, const char *separator);
+
+/* Shows the device, what is on it and the plan: on standard error where the report is JSON. */
+void format_show(const struct format *f);
+
+/* The report on standard output. 0 or -errno (-ENOMEM, or what writing fails with). */
+int format_report(const struct format *f);
+
+#endif

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What format shows before it asks, and what it reports after. */
+#include "cmd_format.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/json_facts.h"
+#include "util/json.h"
+#include "util/output.h"
+#include "util/text.h"
+#include "util/units.h"
+
+static void print_content(FILE *out, const struct device_content *c)
+{
+	if (c->partition)
+		fprintf(out, "in partition %d ", c->partition);
+	if (!strcmp(c->usage, "data"))
+		fprintf(out, "data that nothing here recognises");
+	else
+		fprintf(out, "%s%s", c->type, !strcmp(c->usage, "table") ? " partition table" : "");
+	if (*c->label) {
+		fputs(" \"", out);
+		text_print(out, c->label);
+		fputc('"', out);
+	}
+	fprintf(out, " at byte %" PRIu64, c->offset);
+}
+
+char *format_contents(const struct device_facts *device, const char *separator)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	if (!device->contents_known)
+		fprintf(out, "something that could not be read (%s)", device->contents_reason);
+	for (size_t i = 0; i < device->n_contents; i++) {
+		if (i || !device->contents_known)
+			fputs(separator, out);
+		print_content(out, &device->contents[i]);
+	}
+	if (fclose(out)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+bool format_has_contents(const struct device_facts *device)
+{
+	return device->n_contents || !device->contents_known;
+}
+
+static void show_device(FILE *out, const struct device_facts *device)
+{
+	char size[UNITS_MAX], *list;
+
+	text_print(out, device->path);
+	fprintf(out, ": %s, %s", device_kind_name(device->kind), units_size(device->size, size));
+	if (*device->model) {
+		fputs(", ", out);
+		text_print(out, device->model);
+	}
+	if (*device->serial) {
+		fputs(", serial ", out);
+		text_print(out, device->serial);
+	}
+	if (!format_has_contents(device)) {
+		fputs("; nothing was found on it\n\n", out);
+		return;
+	}
+	list = format_contents(device, "\n  ");
+	fprintf(out, "\nThis on it will be LOST:\n  %s\n\n", list ? list : "?");
+	free(list);
+}
+
+void format_show(const struct format *f)
+{
+	FILE *out = f->globals->json ? stderr : stdout;
+
+	if (f->globals->json && f->globals->quiet)
+		return;
+	show_device(out, &f->guard.device);
+	cmd_plan_text(out, &f->plan, &f->source, f->path, f->options->label, f->options->dry_run);
+	fputc('\n', out);
+	output_flush();
+}
+
+/* What crypttab finds the volume by, or NULL: nothing looks into image files for a UUID. */
+static const char *crypttab_uuid(const struct format *f)
+{
+	return *f->header.uuid && f->guard.device.kind != DEVICE_FILE ? f->header.uuid : NULL;
+}
+
+static int print_json(const struct format *f)
+{
+	const char *uuid = *f->header.uuid ? f->header.uuid : NULL;
+	struct json_object *doc = json_document("format"), *plan = json_object_new_object();
+
+	json_put(doc, "device", report_device_json(&f->guard.device));
+	cmd_plan_json(plan, &f->plan, &f->source, f->path, f->options->label, crypttab_uuid(f));
+	json_put(doc, "plan", plan);
+	json_put_bool(doc, "dry_run", f->options->dry_run);
+	json_put_bool(doc, "written", f->written);
+	json_put_string(doc, "uuid", uuid);
+	json_put_bool(doc, "verified", f->verified);
+	return json_print(doc);
+}
+
+static void print_text(const struct format *f)
+{
+	char spec[SPEC_TEXT_MAX], *crypttab;
+
+	if (f->options->dry_run) {
+		printf("Dry run: every check passed%s; nothing was written to ",
+		       f->secret.bytes ? "" : " (without a secret)");
+		text_print(stdout, f->path);
+		puts(".");
+		return;
+	}
+	if (!f->verified)
+		return;
+	text_print(stdout, f->path);
+	puts(" is a LUKS2 volume now: header read back, keyslot opened with the secret.");
+	printf("  UUID:           %s\n", f->header.uuid);
+	printf("  Cipher:         %s\n", spec_print(&f->plan.spec, spec));
+	printf("  Password hash:  %s, %" PRIu64 " iterations", f->header.pbkdf.type,
+	       f->header.pbkdf.iterations);
+	if (f->header.pbkdf.memory)
+		printf(", %" PRIu64 " KiB, %u thread%s", f->header.pbkdf.memory >> 10,
+		       f->header.pbkdf.threads, f->header.pbkdf.threads == 1 ? "" : "s");
+	printf("\n  Open it with:   cryptsetup open ");
+	cmd_shell_path(stdout, f->path);
+	crypttab = cmd_crypttab(f->path, crypttab_uuid(f));
+	printf(" NAME\n  /etc/crypttab:  %s\n", crypttab ? crypttab : "");
+	free(crypttab);
+}
+
+int format_report(const struct format *f)
+{
+	if (f->globals->json)
+		return print_json(f);
+	print_text(f);
+	return output_flush();
+}
