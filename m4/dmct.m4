@@ -19,11 +19,13 @@ AC_DEFUN([DMCT_LD_FLAG], [
     [AC_MSG_RESULT([no]); LDFLAGS=$dmct_saved CFLAGS=$dmct_saved_c])
 ])
 
-# DMCT_LIBRARY(VARIABLE, PKG-CONFIG-SPEC, DEBIAN, FEDORA, ARCH, ALPINE): required; collects what is missing.
+# DMCT_LIBRARY(VARIABLE, PKG-CONFIG-SPEC, DEBIAN, FEDORA, ARCH, ALPINE): required; collects what is missing, with
+# pkg-config's own words: the missing one may be another that this one requires.
 AC_DEFUN([DMCT_LIBRARY], [
   PKG_CHECK_MODULES([$1], [$2], [],
     [dmct_missing="$dmct_missing
-  $2: Debian $3, Fedora $4, Arch $5, Alpine $6"])
+  $2: Debian $3, Fedora $4, Arch $5, Alpine $6
+`AS_ECHO(["$$1_PKG_ERRORS"]) | sed -e '/^$/d' -e '/PKG_CONFIG_PATH/d' -e '/containing/d' -e 's/^/    pkg-config: /'`"])
 ])
 
 # DMCT_REPORT_MISSING: names every missing library at once.
