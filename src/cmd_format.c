@@ -25,8 +25,8 @@ static const struct opt table[] = {
 	 "Let the program choose the cipher, as recommend does."},
 	PLAN_OPTIONS(struct format_options, plan),
 	{"key-file", 'd', OPT_STRING, "FILE", FORMAT(key_file), 0, 0,
-	 "Read the secret from FILE (-: standard input), all of\nit, newlines included. Without it "
-	 "a passphrase is\nasked for."},
+	 "Read the secret from FILE (-: standard input), all of\nit, newlines included. Without it, or "
+	 "from a\nterminal, a passphrase is asked for."},
 	{"key-fd", 0, OPT_UINT, "N", FORMAT(key_fd), 0, INT_MAX,
 	 "Read the secret from the open file descriptor N."},
 	{"label", 0, OPT_STRING, "LABEL", FORMAT(label), 0, 0,
