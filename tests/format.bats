@@ -337,14 +337,15 @@ closed() {
 @test "SIGINT and SIGTERM while the key is waited for: 128 + N, nothing written, and said so" {
 	local signal
 	mkfifo slow
-	sleep 20 >slow &
+	# Held open for writing, without waiting for a reader.
+	exec 9<>slow
 	for signal in INT TERM; do
 		# Not as a background job, which bash starts with SIGINT ignored; the program respects that.
-		run --separate-stderr timeout --foreground --preserve-status -s "$signal" 0.5 \
+		run --separate-stderr timeout --foreground --preserve-status -s "$signal" 1 \
 			"$DMCT" format disk.img --auto --yes --key-file slow "${COSTS[@]}"
 		is "$status" $((128 + $(kill -l "$signal"))) status
 		says "Interrupted. Nothing was written to disk.img"
 	done
-	kill %1
+	exec 9>&-
 	is "$(tr -d '\0' <disk.img | wc -c)" 0 "bytes written"
 }
