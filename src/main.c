@@ -37,7 +37,7 @@ static const struct opt global_options[] = {
 static const struct cmd *const commands[] = {&cmd_probe, &cmd_bench, &cmd_recommend, &cmd_format,
 					     NULL};
 
-static void say(const char *format, va_list ap)
+__attribute__((format(printf, 1, 0))) static void say(const char *format, va_list ap)
 {
 	char *text;
 

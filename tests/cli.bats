@@ -74,6 +74,7 @@ setup() {
 		"recommend --json --time 0.2 --pbkdf-force-iterations 4"; do
 		# shellcheck disable=SC2086 # split on purpose
 		expect 7 onto_full $command
+		# shellcheck disable=SC2154 # stderr is bats's
 		is "$stderr" "dmcrypt-tune: standard output: No space left on device." "$command"
 	done
 }
