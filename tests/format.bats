@@ -258,6 +258,7 @@ onto_full() {
 	[ -c /dev/full ] || skip "no /dev/full"
 	for form in --yes --json; do
 		expect 8 onto_full disk.img --auto --yes --overwrite --key-file key --quiet $form
+		# shellcheck disable=SC2154 # stderr is bats's
 		is "$stderr" "dmcrypt-tune: disk.img was formatted and verified (UUID $(cryptsetup luksUUID disk.img)), but the report could not be written: No space left on device."
 		opens disk.img key
 	done
