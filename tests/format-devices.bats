@@ -235,8 +235,9 @@ dialogue() {
 	attach disk.img
 	mounted mnt "$loop"
 	cp disk.img before.img
-	expect 7 hidden 'mount -t tmpfs none /sys' disk.img
-	says "Who uses disk.img cannot be seen here .*/sys/class/block"
+	truncate -s 17M free.img
+	expect 7 hidden 'mount -t tmpfs none /sys' free.img
+	says "Who uses free.img cannot be seen here .*/sys/class/block"
 	expect 5 hidden 'mount -t tmpfs none /sys' "$loop"
 	says "in use: mount"
 	expect 7 hidden 'umount -l /proc' disk.img
