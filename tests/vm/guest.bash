@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# What the guests' tests share, beside ../lib/common.bash. They run as root, in a guest that nobody else uses: what is
+# needed there and missing is a failure, not a skip.
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	printf 'a key\n' >key
+	things=()
+}
+
+teardown() {
+	release
+}
+
+# later COMMAND...: to be done when the test is over, last first.
+later() {
+	things=("$(printf '%q ' "$@")" "${things[@]}")
+}
+
+release() {
+	local thing
+	for thing in "${things[@]}"; do
+		eval "$thing" || true
+	done
+	things=()
+}
+
+# disk NAME: the node of the disk of disks.bash.
+disk() {
+	local file
+	for file in /sys/block/*/serial /sys/block/*/device/vpd_pg80; do
+		[ -r "$file" ] && [ "$(tr -cd 'a-z0-9' <"$file")" = "$1" ] || continue
+		file=${file#/sys/block/}
+		printf '/dev/%s\n' "${file%%/*}"
+		return
+	done
+	echo "no disk $1 in this guest" >&2
+	return 1
+}
+
+# image SIZE: a loop device over a new file, whose name goes to $loop.
+image() {
+	truncate -s "$1" "image-$1"
+	loop=$(losetup -f --show "image-$1")
+	later losetup -d "$loop"
+}
+
+# saved: measurements for `--from`, made once a file, so that only the tests of measuring measure.
+saved() {
+	"$DMCT" bench --engine afalg --sector-size 512,4096 --time 1 --quiet --save "$BATS_FILE_TMPDIR/saved" \
+		aes-xts-plain64/512 >/dev/null
+}
+
+# format DEVICE ARGUMENT...: with a cheap password hash and those measurements, as JSON.
+format() {
+	"$DMCT" format "$1" --auto --yes --key-file key --json --from "$BATS_FILE_TMPDIR/saved" \
+		--pbkdf-force-iterations 4 --pbkdf-memory 32 --pbkdf-parallel 1 "${@:2}" </dev/null
+}
+
+# The bytes at either end of a disk that a refusal must leave alone.
+END_BYTES=$((32 << 20))
+
+# where_last DEVICE: where its last 32 MiB begin.
+where_last() {
+	local size
+	size=$(blockdev --getsize64 "$1")
+	echo $((size > END_BYTES ? size - END_BYTES : 0))
+}
+
+# remember DEVICE: copies the first and the last 32 MiB.
+remember() {
+	sync
+	dd if="$1" of=first bs=1M count=32 conv=sparse status=none
+	dd if="$1" of=last bs=1M skip="$(where_last "$1")B" conv=sparse status=none
+	truncate -s "$(($(blockdev --getsize64 "$1") - $(where_last "$1")))" last
+	truncate -s "$(stat -c %s last)" first
+}
+
+# untouched DEVICE: its ends are as `remember` found them.
+untouched() {
+	# From the disk, not from the cache.
+	blockdev --flushbufs "$1" 2>/dev/null || true
+	cmp -n "$(stat -c %s first)" first "$1" && cmp -i "0:$(where_last "$1")" last "$1"
+}
+
+# refused STATUS PATTERN DEVICE ARGUMENT...: `format` ends so, says so, and the disk's ends are as they were.
+refused() {
+	remember "$3"
+	expect "$1" format "${@:3}" || return
+	json .error.message | grep -Eq -- "$2" || {
+		printf 'the error is not "%s": %s\n' "$2" "$output"
+		return 1
+	}
+	untouched "$3"
+}
+
+# mapping NAME TABLE: a device-mapper device, for this test.
+mapping() {
+	dmsetup create "$1" --table "$2" || return
+	later dmsetup remove --retry "$1"
+}
+
+sectors() {
+	blockdev --getsz "$1"
+}
+
+# agrees DEVICE NAME: what `format` printed ($output), the header and the open mapping say the same.
+agrees() {
+	local header table sector
+	header=$(cryptsetup luksDump --dump-json-metadata "$1")
+	table=$(dmsetup table "$2")
+	is "$(json .uuid)" "$(cryptsetup luksUUID "$1")" uuid || return
+	is "$(json .plan.choice.cipher)" "$(jq -r '.segments["0"].encryption' <<<"$header")" "cipher in the header" || return
+	is "$(json .plan.choice.key_bits)" "$(jq '.keyslots["0"].key_size * 8' <<<"$header")" "key bits" || return
+	sector=$(json .plan.choice.sector_size)
+	is "$sector" "$(jq '.segments["0"].sector_size' <<<"$header")" "sector size in the header" || return
+	is "$(json .plan.data_offset)" "$(jq -r '.segments["0"].offset' <<<"$header")" "data offset in the header" || return
+	is "$(awk '{ print $4 }' <<<"$table")" "$(json .plan.choice.cipher)" "cipher of the mapping" || return
+	is "$(awk '{ print $8 }' <<<"$table")" "$(json '.plan.data_offset / 512')" "data offset of the mapping" || return
+	is "$(awk '{ print $5 }' <<<"$table" | cut -d : -f 2)" "$(json '.plan.choice.key_bits / 8')" "key of the mapping" ||
+		return
+	is "$(sed -n 's/.* sector_size:\([0-9]*\).*/\1/p' <<<"$table")" "$([ "$sector" = 512 ] || echo "$sector")" \
+		"sector size of the mapping" || return
+	is "$(awk '{ print $2 }' <<<"$table")" $((($(blockdev --getsize64 "$1") - $(json .plan.data_offset)) / sector * sector / 512)) \
+		"length of the mapping"
+}
+
+# used DEVICE NAME: what was formatted opens with cryptsetup, takes a file system and data up to its last byte, and gives
+# them back after having been closed.
+used() {
+	local end
+	head -c 3000000 /dev/urandom >data
+	head -c 65536 /dev/urandom >data.end
+	cryptsetup open --key-file key "$1" "$2" || return
+	later cryptsetup close "$2"
+	agrees "$1" "$2" || return
+	end=$(($(blockdev --getsize64 "/dev/mapper/$2") - 65536))
+	mke2fs -q -F -t ext4 -E nodiscard "/dev/mapper/$2" 16M || return
+	dd if=data.end of="/dev/mapper/$2" bs=64K seek=${end}B conv=notrunc,fsync status=none || return
+	mkdir -p mnt
+	mount "/dev/mapper/$2" mnt && cp data mnt && umount mnt && cryptsetup close "$2" || return
+	cryptsetup open --key-file key "$1" "$2" && mount -o ro "/dev/mapper/$2" mnt || return
+	cmp data mnt/data || return
+	umount mnt
+	dd if="/dev/mapper/$2" of=read.end bs=64K skip=${end}B status=none
+	cmp data.end read.end && cryptsetup close "$2"
+}
