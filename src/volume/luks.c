@@ -152,24 +152,35 @@ out:
 	return ret ? rehearse_error(ret, step, request, &log, st) : 0;
 }
 
-/* What is there before the first write, so that a format that fails can take itself back. NULL
- * when it cannot be read (a failing disk) or there is no memory for it. */
-static unsigned char *save_head(int fd, size_t len)
+/* What is there before the first write, so that a format that fails can take itself back: the
+ * first len bytes, to be freed by the caller. */
+static int save_head(const struct guard *guard, size_t len, unsigned char **out, struct status *st)
 {
 	unsigned char *head = malloc(len);
 	size_t have = 0;
 	ssize_t n;
+	int err;
 
-	while (head && have < len) {
-		n = pread(fd, head + have, len - have, have);
+	if (!head)
+		return status_nomem(st);
+	while (have < len) {
+		n = pread(guard->fd, head + have, len - have, have);
 		if (n > 0) {
 			have += n;
-		} else if (!n || errno != EINTR) {
-			free(head);
-			head = NULL;
+			continue;
 		}
+		if (n && errno == EINTR)
+			continue;
+		err = n ? errno : EIO;
+		free(head);
+		return status_set(st, ST_REFUSED, err,
+				  "%s cannot be read at byte %zu (%s): what cannot be read there "
+				  "could not be put back if formatting failed. Nothing was "
+				  "written.",
+				  guard->device.path, have, strerror(err));
 	}
-	return head;
+	*out = head;
+	return 0;
 }
 
 /* Puts back what differs from `head`. Returns how many chunks did, or -errno. */
@@ -193,7 +204,7 @@ static int restore_head(int fd, const unsigned char *head, size_t len)
 static int take_back(struct guard *guard, const unsigned char *head, size_t len, int err,
 		     const char *step, struct luks_log *log, struct status *st)
 {
-	int changed = head ? restore_head(guard->fd, head, len) : -ENODATA;
+	int changed = restore_head(guard->fd, head, len);
 	enum exit_status code = err == -ENOMEM ? ST_NOMEM : err == -EBUSY ? ST_BUSY : ST_REFUSED;
 
 	if (changed >= 0)
@@ -223,7 +234,8 @@ static int finish(struct guard *guard, const struct plan *plan, struct status *s
 				  "%s was formatted, but %s%s%s. Run wipefs on it, or format it "
 				  "again.",
 				  guard->device.path,
-				  *what ? "an old signature at its end would not go: " : "failed: ",
+				  *what ? "an old signature at its end would not go: "
+					: "the disk does not confirm the write: ",
 				  what, *what ? "" : strerror(-ret));
 	/* The kernel still has the old table's partitions. Devices without partitions, and old
 	 * partitions taken by someone meanwhile, refuse, which is right. */
@@ -247,13 +259,14 @@ int luks_format(struct guard *guard, const struct luks_request *request,
 	ret = guard_recheck(guard, st);
 	if (!ret)
 		ret = guard_room(guard, plan->data_offset, true, st);
+	if (!ret)
+		ret = save_head(guard, plan->data_offset, &head, st);
 	if (ret)
 		return ret;
 	/* We hold the lock that it would wait for without end (volume/guard.c). It cannot be
 	 * switched on again, which one command does not need. */
 	if (guard->device.kind == DEVICE_FILE)
 		crypt_metadata_locking(NULL, 0);
-	head = save_head(guard->fd, plan->data_offset);
 	ret = luks_begin(&cd, &log);
 	if (!ret)
 		ret = make_volume(cd, request, false, secret->bytes, secret->len, &step);

@@ -66,5 +66,8 @@ int luks_wipe_stale(int fd, uint64_t from, char *what, size_t size)
 		blkid_probe_step_back(pr);
 	}
 	blkid_free_probe(pr);
+	/* The new volume's own signatures were found on the way. */
+	if (!ret)
+		*what = '\0';
 	return ret;
 }
