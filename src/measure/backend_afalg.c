@@ -54,6 +54,17 @@ static int known_failure(const struct backend_cell *cell, struct backend_error *
 	return 0;
 }
 
+/* libkcapi asks for an algorithm's properties through another interface of the kernel's, a netlink
+ * family of the module crypto_user, and cannot do without. */
+static int init_failure(const char *name, int err, struct backend_error *error)
+{
+	if (err == EPROTONOSUPPORT || err == EAFNOSUPPORT)
+		return backend_fail(error, err,
+				    "libkcapi needs the module crypto_user, which is not built, "
+				    "not installed, or blocked");
+	return backend_fail(error, err, "AF_ALG gives no %s: %s", name, strerror(err));
+}
+
 static int afalg_open(void **out, const struct backend_cell *cell, const uint8_t *raw,
 		      struct backend_error *error)
 {
@@ -77,8 +88,7 @@ static int afalg_open(void **out, const struct backend_cell *cell, const uint8_t
 	ret = kcapi->cipher_init(&state->handle, name, 0);
 	if (ret) {
 		free(state);
-		return backend_fail(error, abs(ret), "AF_ALG gives no %s: %s", name,
-				    strerror(abs(ret)));
+		return init_failure(name, abs(ret), error);
 	}
 	ret = kcapi->cipher_setkey(state->handle, raw, cell->spec.key_bits / 8);
 	if (ret)
