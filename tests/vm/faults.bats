@@ -1,12 +1,14 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Disks that fail, lie, or take their time: format never says that it is done when it is not.
+# Disks that fail, lie, or take their time: format never says that it is done when it is not, and takes back what it can.
 
 load ../lib/common
 load guest
 
 setup_file() {
 	saved
+	# What was there before.
+	head -c 1048576 /dev/urandom >"$BATS_FILE_TMPDIR/old"
 }
 
 setup() {
@@ -15,63 +17,74 @@ setup() {
 	things=()
 	spare=$(disk spare)
 	size=$(sectors "$spare")
-	wipefs -q -a "$spare"
-	dd if=/dev/zero of="$spare" bs=1M count=17 conv=fsync status=none
+	for mib in {0..16}; do cat "$BATS_FILE_TMPDIR/old"; done | dd of="$spare" bs=1M conv=fsync iflag=fullblock status=none
 }
 
-# failed: $output is an error with a sentence, and there is nothing that passes for a volume.
-failed() {
-	[ "$(json '.error.message | length')" -gt 0 ]
-	[ "$(json '.written')" != true ]
-	run ! cryptsetup open --test-passphrase --key-file key "$1"
-}
-
-@test "writes fail for the last sectors only"  {
+# from SECTOR TARGET: the mapping lab-bad, good up to there, then of that target.
+from() {
 	dmsetup create lab-bad <<-END
-		0 $((size - 2048)) linear $spare 0
-		$((size - 2048)) 2048 flakey $spare $((size - 2048)) 0 1 1 error_writes
+		0 $1 linear $spare 0
+		$1 $((size - $1)) $2
 	END
 	later dmsetup remove --retry lab-bad
-	run --separate-stderr format /dev/mapper/lab-bad --overwrite
-	echo "# last sectors: $status, $(json .error.message)" >&3
 }
 
-@test "a disk that drops writes" {
-	mapping lab-bad "0 $size flakey $spare 0 0 1 1 drop_writes"
-	run --separate-stderr format /dev/mapper/lab-bad --overwrite
-	echo "# drop: $status, $(json .error.message)" >&3
-	failed "$spare"
+# fails STATUS PATTERN: formatting lab-bad ends so and says so.
+fails() {
+	expect "$1" format /dev/mapper/lab-bad --overwrite || return
+	says "$2" || return
+	is "$(json '.verified == true')" false verified
 }
 
-@test "a disk whose every read fails" {
-	mapping lab-bad "0 $size error"
-	run --separate-stderr format /dev/mapper/lab-bad --overwrite
-	echo "# error: $status, $(json .error.message)" >&3
-	failed "$spare"
-}
-
-@test "a slow disk: 30 ms a write" {
-	modprobe dm-delay
-	mapping lab-slow "0 $size delay $spare 0 0 $spare 0 30"
-	begun=$SECONDS
-	expect 0 format /dev/mapper/lab-slow --overwrite
-	echo "# took $((SECONDS - begun)) s" >&3
-	used /dev/mapper/lab-slow lab-used
-}
-
-@test "writes fail from some sector on: an error, never a volume" {
+@test "writes fail from some sector on: what was written is taken back, and it is no volume" {
 	local good
-	for good in 8 64 1024 20480; do
-		dd if=/dev/zero of="$spare" bs=1M count=17 conv=fsync status=none
-		dmsetup create lab-bad <<-END
-			0 $good linear $spare 0
-			$good $((size - good)) flakey $spare $good 0 1 1 error_writes
-		END
-		later dmsetup remove --retry lab-bad
-		run --separate-stderr format /dev/mapper/lab-bad --overwrite
-		echo "# after $good sectors: $status, $(json .error.message)" >&3
-		[ "$status" -ne 0 ] && [ "$status" -lt 128 ]
-		failed "$spare"
+	remember "$spare"
+	for good in 8 1024 20480; do
+		from $good "flakey $spare $good 0 1 1 error_writes"
+		fails 8 'failed \(the header\).*holds no volume that opens'
 		release
+		untouched "$spare"
 	done
+}
+
+@test "neither reads nor writes go from some sector on: refused before any write" {
+	local good
+	remember "$spare"
+	for good in 64 20480; do
+		from $good error
+		fails 6 "cannot be read at byte $((good * 512)).*Nothing was written"
+		release
+		untouched "$spare"
+	done
+	mapping lab-bad "0 $size error"
+	fails 6 'cannot be read|Nothing was written'
+}
+
+@test "writes beyond the header fail, and so does the flush: 8, the sentence says that, no signature is blamed" {
+	from 32768 "flakey $spare 32768 0 1 1 error_writes"
+	fails 8 'was formatted, but the disk does not confirm the write: Input/output error'
+	run ! grep signature <<<"$stderr"
+}
+
+@test "an old signature at the end that cannot be overwritten is named: 8" {
+	mdadm --quiet --create /dev/md7 --metadata=1.0 --level=1 --raid-devices=2 --force --run "$spare" missing </dev/null
+	mdadm --quiet --stop /dev/md7
+	from $((size - 2048)) "flakey $spare $((size - 2048)) 0 1 1 error_writes"
+	fails 8 'linux_raid_member|does not confirm the write'
+	release
+	mdadm --quiet --zero-superblock "$spare"
+}
+
+@test "a disk that confirms writes and drops them: reading back finds out, 8" {
+	mapping lab-bad "0 $size flakey $spare 0 0 1 1 drop_writes"
+	fails 8 'was formatted, but the check failed'
+	is "$(json '[.written, .verified] | tostring')" '[true,false]'
+	run ! cryptsetup open --test-passphrase --key-file key "$spare"
+}
+
+@test "a slow disk, 10 ms for each write: formatted, verified, used" {
+	mapping lab-slow "0 $size delay $spare 0 0 $spare 0 10"
+	expect 0 format /dev/mapper/lab-slow --overwrite
+	is "$(json .verified)" true
+	used /dev/mapper/lab-slow lab-used
 }
