@@ -8,7 +8,7 @@ load guest
 setup_file() {
 	saved
 	# What was there before.
-	head -c 1048576 /dev/urandom >"$BATS_FILE_TMPDIR/old"
+	head -c 17M /dev/urandom >"$BATS_FILE_TMPDIR/old"
 }
 
 setup() {
@@ -17,7 +17,7 @@ setup() {
 	things=()
 	spare=$(disk spare)
 	size=$(sectors "$spare")
-	for mib in {0..16}; do cat "$BATS_FILE_TMPDIR/old"; done | dd of="$spare" bs=1M conv=fsync iflag=fullblock status=none
+	dd if="$BATS_FILE_TMPDIR/old" of="$spare" bs=1M conv=fsync status=none
 }
 
 # from SECTOR TARGET: the mapping lab-bad, good up to there, then of that target.

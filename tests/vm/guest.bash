@@ -30,7 +30,8 @@ release() {
 disk() {
 	local file
 	for file in /sys/block/*/serial /sys/block/*/device/vpd_pg80; do
-		[ -r "$file" ] && [ "$(tr -cd 'a-z0-9' <"$file")" = "$1" ] || continue
+		[ -r "$file" ] || continue
+		[ "$(tr -cd 'a-z0-9' <"$file")" = "$1" ] || continue
 		file=${file#/sys/block/}
 		printf '/dev/%s\n' "${file%%/*}"
 		return
