@@ -108,30 +108,27 @@ sectors() {
 
 # agrees DEVICE NAME: what `format` printed ($output), the header and the open mapping say the same.
 agrees() {
-	local header table sector
-	header=$(cryptsetup luksDump --dump-json-metadata "$1")
-	table=$(dmsetup table "$2")
-	is "$(json .uuid)" "$(cryptsetup luksUUID "$1")" uuid || return
-	is "$(json .plan.choice.cipher)" "$(jq -r '.segments["0"].encryption' <<<"$header")" "cipher in the header" || return
-	is "$(json .plan.choice.key_bits)" "$(jq '.keyslots["0"].key_size * 8' <<<"$header")" "key bits" || return
-	sector=$(json .plan.choice.sector_size)
-	is "$sector" "$(jq '.segments["0"].sector_size' <<<"$header")" "sector size in the header" || return
-	is "$(json .plan.data_offset)" "$(jq -r '.segments["0"].offset' <<<"$header")" "data offset in the header" || return
-	is "$(awk '{ print $4 }' <<<"$table")" "$(json .plan.choice.cipher)" "cipher of the mapping" || return
-	is "$(awk '{ print $8 }' <<<"$table")" "$(json '.plan.data_offset / 512')" "data offset of the mapping" || return
-	is "$(awk '{ print $5 }' <<<"$table" | cut -d : -f 2)" "$(json '.plan.choice.key_bits / 8')" "key of the mapping" ||
-		return
-	is "$(sed -n 's/.* sector_size:\([0-9]*\).*/\1/p' <<<"$table")" "$([ "$sector" = 512 ] || echo "$sector")" \
-		"sector size of the mapping" || return
-	is "$(awk '{ print $2 }' <<<"$table")" $((($(blockdev --getsize64 "$1") - $(json .plan.data_offset)) / sector * sector / 512)) \
-		"length of the mapping"
+	local uuid cipher bits sector offset header length key at more expected
+	read -r uuid cipher bits sector offset < <(
+		json '"\(.uuid) \(.plan.choice | "\(.cipher) \(.key_bits) \(.sector_size)") \(.plan.data_offset)"')
+	header=$(cryptsetup luksDump --dump-json-metadata "$1" |
+		jq -r '"\(.segments["0"].encryption) \(.keyslots["0"].key_size * 8) \(.segments["0"] | "\(.sector_size) \(.offset)")"')
+	is "$header" "$cipher $bits $sector $offset" "cipher, key bits, sector size, data offset in the header" || return
+	is "$(cryptsetup luksUUID "$1")" "$uuid" uuid || return
+	read -r _ length _ at key _ _ more < <(dmsetup table "$2")
+	key=${key#:}
+	expected="$cipher $((bits / 8)) $((offset / 512))"
+	[ "$sector" = 512 ] || expected+=" sector_size:$sector"
+	is "$at ${key%%:*} $(sed -E 's/^([0-9]+) .*(sector_size:[0-9]+).*/\1 \2/; t; s/ .*//' <<<"$more")" "$expected" \
+		"cipher, key bytes, data offset, sector size of the mapping" || return
+	is "$length" $((($(blockdev --getsize64 "$1") - offset) / sector * sector / 512)) "length of the mapping"
 }
 
 # used DEVICE NAME: what was formatted opens with cryptsetup, takes a file system and data up to its last byte, and gives
 # them back after having been closed.
 used() {
 	local end
-	head -c 3000000 /dev/urandom >data
+	head -c 1000000 /dev/urandom >data
 	head -c 65536 /dev/urandom >data.end
 	cryptsetup open --key-file key "$1" "$2" || return
 	later cryptsetup close "$2"

@@ -21,7 +21,7 @@ load guest
 }
 
 @test "recommend: measured on the kernel, of full strength, and the volume is made so" {
-	image 24M
+	image 48M
 	expect 0 "$DMCT" format "$loop" --auto --yes --key-file key --json --time 1 \
 		--pbkdf-force-iterations 4 --pbkdf-memory 32 --pbkdf-parallel 1 </dev/null
 	is "$(json .plan.choice.basis)" afalg
