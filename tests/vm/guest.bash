@@ -11,6 +11,12 @@ setup() {
 
 teardown() {
 	release
+	tidy
+}
+
+# A guest's /tmp is its memory.
+tidy() {
+	cd / && rm -rf "${BATS_TEST_TMPDIR:?}"/*
 }
 
 # later COMMAND...: to be done when the test is over, last first.

@@ -18,6 +18,7 @@ setup() {
 
 teardown() {
 	release
+	tidy
 	wipefs -q -a "$spare"
 }
 
