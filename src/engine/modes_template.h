@@ -13,6 +13,7 @@
  * - vec_mul_x(v, n): each block times x^n in XTS's field; n is literal, VEC_BLOCKS, PIPE_BLOCKS
  *   or 8.
  * - vec_tweaks(p): T, T x, ... T x^(VEC_BLOCKS - 1) for the block T at p.
+ * - vec_numbers(n, step): n, n + step, … as blocks, little-endian.
  * - vec_chain(p, v): the block at p, then v without its last block.
  * - LINE_STEPS: how many blocks of a sector CBC's multi-buffer encryption takes at a time.
  * - line_gather(v, p, stride), line_scatter(p, stride, v): that many blocks, v[0] to
@@ -37,25 +38,23 @@
 _Static_assert(SPEC_SECTOR_MIN % PIPE_BYTES == 0, "a sector is whole pipelines");
 _Static_assert(IV_BATCH % PIPE_BLOCKS == 0, "a batch of IVs is whole pipelines");
 
-/* The IVs of up to IV_BATCH sectors: "plain64", and encrypted where the mode asks for it. */
+/* The IVs of up to IV_BATCH sectors: "plain64", and encrypted where the mode asks for it. The
+ * numbers go straight into vectors: written to memory block by block and read as vectors, each of
+ * these loads would wait until the CPU had nothing else left to do (no store forwarding). */
 static void make_ivs(const struct tier_job *job, size_t first, size_t n, uint8_t *iv)
 {
 	const uint64_t step = job->sector_size / SPEC_SECTOR_MIN;
-	const size_t bytes = (n + PIPE_BLOCKS - 1) / PIPE_BLOCKS * PIPE_BYTES;
-	uint64_t number[2] = {0};
+	uint64_t number = job->sector + first * step;
 	vec v[PIPE];
 
-	for (size_t i = 0; i < bytes / AES_BLOCK; i++) {
-		number[0] = htole64(job->sector + (first + i) * step);
-		memcpy(iv + i * AES_BLOCK, number, AES_BLOCK);
-	}
-	if (!job->iv)
-		return;
-	for (size_t at = 0; at < bytes; at += PIPE_BYTES) {
+	for (size_t at = 0; at < n * AES_BLOCK; at += PIPE_BYTES) {
 		UNROLL
-		for (size_t i = 0; i < PIPE; i++)
-			v[i] = vec_load(iv + at + i * VEC_BYTES);
-		pipe_encrypt(job->iv, v);
+		for (size_t i = 0; i < PIPE; i++) {
+			v[i] = vec_numbers(number, step);
+			number += VEC_BLOCKS * step;
+		}
+		if (job->iv)
+			pipe_encrypt(job->iv, v);
 		UNROLL
 		for (size_t i = 0; i < PIPE; i++)
 			vec_store(iv + at + i * VEC_BYTES, v[i]);
@@ -68,7 +67,8 @@ typedef void batch_fn(const struct schedule *k, uint8_t *dst, const uint8_t *src
 
 INLINE void each_batch(const struct tier_job *job, batch_fn *batch)
 {
-	alignas(TIER_ALIGN) uint8_t iv[IV_BYTES];
+	/* One more, which XTS reads behind the last sector's and does not use. */
+	alignas(TIER_ALIGN) uint8_t iv[IV_BYTES + AES_BLOCK] = {0};
 	size_t n;
 
 	for (size_t at = 0; at < job->count; at += n) {
@@ -81,48 +81,59 @@ INLINE void each_batch(const struct tier_job *job, batch_fn *batch)
 	explicit_bzero(iv, sizeof(iv));
 }
 
-/* Each vector of a pipeline keeps its own tweak and steps it by a whole pipeline, so that no tweak
- * waits for the one before it. */
-INLINE void xts_sector(const struct schedule *k, enum engine_direction direction, uint8_t *dst,
-		       const uint8_t *src, size_t size, const uint8_t *iv)
+/* Of a sector's first pipeline. */
+INLINE void first_tweaks(vec tweak[PIPE], const uint8_t *iv)
 {
-	vec tweak[PIPE], v[PIPE];
-
 	tweak[0] = vec_tweaks(iv);
 	UNROLL
 	for (size_t i = 1; i < PIPE; i++)
 		tweak[i] = i < BYTE_VECS ? vec_mul_x(tweak[i - 1], VEC_BLOCKS)
 					 : vec_mul_x(tweak[i - BYTE_VECS], 8);
-	for (size_t at = 0; at < size; at += PIPE_BYTES) {
+}
+
+/* Each vector of a pipeline keeps its own tweak and steps it by a whole pipeline, so that no tweak
+ * waits for the one before it. Those of the pipeline to come, of the next sector too, are made
+ * while this one is under way, so that a sector's end drains nothing. */
+INLINE void xts_batch(const struct schedule *k, enum engine_direction direction, uint8_t *dst,
+		      const uint8_t *src, size_t size, size_t n, const uint8_t *iv)
+{
+	vec tweak[PIPE], next[PIPE], v[PIPE];
+
+	first_tweaks(next, iv);
+	for (size_t at = 0; at < n * size; at += PIPE_BYTES) {
 		UNROLL
-		for (size_t i = 0; i < PIPE; i++)
+		for (size_t i = 0; i < PIPE; i++) {
+			tweak[i] = next[i];
 			v[i] = vec_xor(vec_load(src + at + i * VEC_BYTES), tweak[i]);
+		}
+		if ((at + PIPE_BYTES) & (size - 1)) {
+			UNROLL
+			for (size_t i = 0; i < PIPE; i++)
+				next[i] = vec_mul_x(tweak[i], PIPE_BLOCKS);
+		} else {
+			iv += AES_BLOCK;
+			first_tweaks(next, iv);
+		}
 		if (direction == ENGINE_ENCRYPT)
 			pipe_encrypt(k, v);
 		else
 			pipe_decrypt(k, v);
 		UNROLL
-		for (size_t i = 0; i < PIPE; i++) {
+		for (size_t i = 0; i < PIPE; i++)
 			vec_store(dst + at + i * VEC_BYTES, vec_xor(v[i], tweak[i]));
-			tweak[i] = vec_mul_x(tweak[i], PIPE_BLOCKS);
-		}
 	}
 }
 
 static void xts_encrypt_batch(const struct schedule *k, uint8_t *dst, const uint8_t *src,
 			      size_t size, size_t n, const uint8_t *iv)
 {
-	for (size_t i = 0; i < n; i++)
-		xts_sector(k, ENGINE_ENCRYPT, dst + i * size, src + i * size, size,
-			   iv + i * AES_BLOCK);
+	xts_batch(k, ENGINE_ENCRYPT, dst, src, size, n, iv);
 }
 
 static void xts_decrypt_batch(const struct schedule *k, uint8_t *dst, const uint8_t *src,
 			      size_t size, size_t n, const uint8_t *iv)
 {
-	for (size_t i = 0; i < n; i++)
-		xts_sector(k, ENGINE_DECRYPT, dst + i * size, src + i * size, size,
-			   iv + i * AES_BLOCK);
+	xts_batch(k, ENGINE_DECRYPT, dst, src, size, n, iv);
 }
 
 /* Writes a pipeline from its end to its start, so that in place the ciphertext that a block is

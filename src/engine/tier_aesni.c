@@ -30,6 +30,8 @@ typedef __m128i vec;
 #define vec_aesdec(v, key)     _mm_aesdec_si128(v, key)
 #define vec_aesdeclast(v, key) _mm_aesdeclast_si128(v, key)
 
+#define vec_numbers(n, step) ((void)(step), _mm_set_epi64x(0, (long long)(n)))
+
 /* One block a vector: nothing to put together. */
 #define vec_tweaks(p)              vec_load(p)
 #define vec_chain(p, v)            ((void)(v), vec_load(p))

@@ -30,6 +30,8 @@ typedef __m256i vec;
 #define vec_aesdeclast(v, key) _mm256_aesdeclast_epi128(v, key)
 #define block_load(p)          _mm_loadu_si128((const __m128i *)(p))
 
+#define vec_numbers(n, step) _mm256_set_epi64x(0, (long long)((n) + (step)), 0, (long long)(n))
+
 #define vec_chain(p, v)                                                                            \
 	_mm256_permute2x128_si256(_mm256_broadcastsi128_si256(block_load(p)), v, 0x21)
 

@@ -33,6 +33,10 @@ typedef __m512i vec;
 #define vec_aesdeclast(v, key) _mm512_aesdeclast_epi128(v, key)
 #define block_load(p)          _mm_loadu_si128((const __m128i *)(p))
 
+#define vec_numbers(n, step)                                                                       \
+	_mm512_set_epi64(0, (long long)((n) + 3 * (step)), 0, (long long)((n) + 2 * (step)), 0,    \
+			 (long long)((n) + (step)), 0, (long long)(n))
+
 #define vec_chain(p, v) _mm512_alignr_epi64(v, _mm512_broadcast_i32x4(block_load(p)), 6)
 
 #define LINE_STEPS 4

@@ -51,6 +51,12 @@ ALWAYS vec vec_mul_x(vec v, int n)
 		     v.hi << n | v.lo >> (64 - n)};
 }
 
+ALWAYS vec vec_numbers(uint64_t n, uint64_t step)
+{
+	(void)step;
+	return (vec){n, 0};
+}
+
 ALWAYS vec vec_tweaks(const uint8_t *p)
 {
 	return vec_load(p);
