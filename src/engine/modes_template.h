@@ -176,74 +176,95 @@ static void cbc_encrypt_serial_batch(const struct schedule *k, uint8_t *dst, con
 		cbc_encrypt_sector(k, dst + i * size, src + i * size, size, iv + i * AES_BLOCK);
 }
 
-/* PIPE_BLOCKS sectors side by side, one a lane, LINE_STEPS blocks of each at a time. */
-static void cbc_encrypt_all_lanes(const struct schedule *k, uint8_t *dst, const uint8_t *src,
-				  size_t size, const uint8_t *iv)
+/* Which of n sectors is the first of vector i's. Where they do not fill the vectors, the last ones
+ * share sectors with those before: both do the same, and write the same. */
+INLINE size_t lane_of(size_t i, size_t n)
 {
-	const size_t stride = VEC_BLOCKS * size;
-	vec line[PIPE][LINE_STEPS], v[PIPE];
-
-	UNROLL
-	for (size_t i = 0; i < PIPE; i++)
-		v[i] = vec_load(iv + i * VEC_BYTES);
-	for (size_t at = 0; at < size; at += LINE_STEPS * AES_BLOCK) {
-		UNROLL
-		for (size_t i = 0; i < PIPE; i++)
-			line_gather(line[i], src + at + i * stride, size);
-		for (size_t step = 0; step < LINE_STEPS; step++) {
-			UNROLL
-			for (size_t i = 0; i < PIPE; i++)
-				v[i] = vec_xor(v[i], line[i][step]);
-			pipe_encrypt(k, v);
-			UNROLL
-			for (size_t i = 0; i < PIPE; i++)
-				line[i][step] = v[i];
-		}
-		UNROLL
-		for (size_t i = 0; i < PIPE; i++)
-			line_scatter(dst + at + i * stride, size, line[i]);
-	}
+	return (i + 1) * VEC_BLOCKS <= n ? i * VEC_BLOCKS : n - VEC_BLOCKS;
 }
 
-/* The same with n of the lanes in use. The others take part in the arithmetic and are never
- * written. */
-static void cbc_encrypt_some_lanes(const struct schedule *k, uint8_t *dst, const uint8_t *src,
-				   size_t size, size_t n, const uint8_t *iv)
+#define LINE_BYTES ((size_t)LINE_STEPS * AES_BLOCK)
+
+/* n sectors side by side, one a lane, in `vecs` (literal) vectors. While a line's blocks are
+ * encrypted, step by step, each step also brings in a part of the next line and takes out one of
+ * the line before, so that the AES units do not wait for either. */
+INLINE void cbc_encrypt_lanes(const struct schedule *k, uint8_t *dst, const uint8_t *src,
+			      size_t size, size_t n, const uint8_t *iv, const size_t vecs)
 {
-	alignas(TIER_ALIGN) uint8_t lanes[PIPE_BYTES] = {0};
-	vec v[PIPE];
+	vec in[2][LANES_MAX][LINE_STEPS], out[2][LANES_MAX][LINE_STEPS], v[LANES_MAX];
+	size_t at, i;
+	unsigned now = 0;
 
 	UNROLL
-	for (size_t i = 0; i < PIPE; i++)
-		v[i] = vec_load(iv + i * VEC_BYTES);
+	for (i = 0; i < vecs; i++) {
+		v[i] = vec_load(iv + lane_of(i, n) * AES_BLOCK);
+		line_gather(in[0][i], src + lane_of(i, n) * size, size);
+	}
+	for (at = 0; at < size; at += LINE_BYTES, now ^= 1) {
+		for (size_t step = 0; step < LINE_STEPS; step++) {
+			for (i = step; i < vecs && at + LINE_BYTES < size; i += LINE_STEPS)
+				line_gather(in[!now][i],
+					    src + at + LINE_BYTES + lane_of(i, n) * size, size);
+			UNROLL
+			for (i = 0; i < vecs; i++)
+				v[i] = vec_xor(v[i], in[now][i][step]);
+			lanes_encrypt(k, v, vecs);
+			UNROLL
+			for (i = 0; i < vecs; i++)
+				out[now][i][step] = v[i];
+			for (i = step; i < vecs && at; i += LINE_STEPS)
+				line_scatter(dst + at - LINE_BYTES + lane_of(i, n) * size, size,
+					     out[!now][i]);
+		}
+	}
+	for (i = 0; i < vecs; i++)
+		line_scatter(dst + at - LINE_BYTES + lane_of(i, n) * size, size, out[!now][i]);
+}
+
+#if VEC_BLOCKS > 1
+/* Fewer sectors than a vector has lanes. The others take part in the arithmetic and are never
+ * written. */
+static void cbc_encrypt_few(const struct schedule *k, uint8_t *dst, const uint8_t *src, size_t size,
+			    size_t n, const uint8_t *iv)
+{
+	alignas(TIER_ALIGN) uint8_t lanes[VEC_BYTES] = {0};
+	vec v = vec_load(iv);
+
 	for (size_t at = 0; at < size; at += AES_BLOCK) {
 		for (size_t i = 0; i < n; i++)
 			memcpy(lanes + i * AES_BLOCK, src + at + i * size, AES_BLOCK);
-		UNROLL
-		for (size_t i = 0; i < PIPE; i++)
-			v[i] = vec_xor(v[i], vec_load(lanes + i * VEC_BYTES));
-		pipe_encrypt(k, v);
-		UNROLL
-		for (size_t i = 0; i < PIPE; i++)
-			vec_store(lanes + i * VEC_BYTES, v[i]);
+		v = vec_xor(v, vec_load(lanes));
+		lanes_encrypt(k, &v, 1);
+		vec_store(lanes, v);
 		for (size_t i = 0; i < n; i++)
 			memcpy(dst + at + i * size, lanes + i * AES_BLOCK, AES_BLOCK);
 	}
 }
+#endif
 
 static void cbc_encrypt_multi_batch(const struct schedule *k, uint8_t *dst, const uint8_t *src,
 				    size_t size, size_t n, const uint8_t *iv)
 {
-	size_t at = 0;
+	size_t done;
 
-	for (; n - at >= PIPE_BLOCKS; at += PIPE_BLOCKS)
-		cbc_encrypt_all_lanes(k, dst + at * size, src + at * size, size,
-				      iv + at * AES_BLOCK);
-	if (n - at == 1)
-		cbc_encrypt_sector(k, dst + at * size, src + at * size, size, iv + at * AES_BLOCK);
-	else if (n > at)
-		cbc_encrypt_some_lanes(k, dst + at * size, src + at * size, size, n - at,
-				       iv + at * AES_BLOCK);
+	for (; n > 1 && n >= VEC_BLOCKS; n -= done) {
+#define LANES_CASE(vecs, most)                                                                     \
+	if (n <= (most)) {                                                                         \
+		done = n < (vecs)*VEC_BLOCKS ? n : (vecs)*VEC_BLOCKS;                              \
+		cbc_encrypt_lanes(k, dst, src, size, done, iv, vecs);                              \
+	} else
+		LANES(LANES_CASE)
+		return;
+		dst += done * size;
+		src += done * size;
+		iv += done * AES_BLOCK;
+	}
+#if VEC_BLOCKS > 1
+	if (n > 1)
+		cbc_encrypt_few(k, dst, src, size, n, iv);
+#endif
+	if (n == 1)
+		cbc_encrypt_sector(k, dst, src, size, iv);
 }
 
 static void xts_encrypt(const struct tier_job *job)

@@ -17,8 +17,15 @@ typedef __m256i vec;
 
 #define VEC_BLOCKS 2
 /* As for 128 bits: tier_aesni.c. */
-#define PIPE   8
-#define UNROLL _Pragma("GCC unroll 8")
+#define PIPE 8
+#define LANES(use)                                                                                 \
+	use(1, 2) use(2, 4) use(3, 6) use(4, 8) use(5, 10) use(6, 12) use(7, 14) use(8, 16)        \
+		use(LW, SIZE_MAX)
+#ifndef LW
+#define LW 8
+#endif
+#define LANES_MAX 8
+#define UNROLL    _Pragma("GCC unroll 8")
 
 #define vec_load(p)            _mm256_loadu_si256((const __m256i *)(p))
 #define vec_store(p, v)        _mm256_storeu_si256((__m256i *)(p), v)

@@ -19,8 +19,14 @@ typedef __m512i vec;
 #define VEC_BLOCKS 4
 /* Covers the latency of both kinds of AES units that have this width (Golden Cove: 3 cycles, Zen 4:
  * 4, one vector a cycle). More would ask for more sectors in CBC encryption: 16 it is. */
-#define PIPE   4
-#define UNROLL _Pragma("GCC unroll 8")
+#define PIPE 4
+#define LANES(use)                                                                                 \
+	use(1, 4) use(2, 8) use(3, 12) use(4, 16) use(5, 20) use(6, 24) use(7, 28) use(LW, SIZE_MAX)
+#ifndef LW
+#define LW 4
+#endif
+#define LANES_MAX 8
+#define UNROLL    _Pragma("GCC unroll 8")
 
 #define vec_load(p)            _mm512_loadu_si512(p)
 #define vec_store(p, v)        _mm512_storeu_si512(p, v)
@@ -65,12 +71,17 @@ static inline __attribute__((always_inline)) void line_gather(vec v[LINE_STEPS],
 }
 
 static inline __attribute__((always_inline)) void line_scatter(uint8_t *p, size_t stride,
-							       vec v[LINE_STEPS])
+							       const vec v[LINE_STEPS])
 {
-	transpose(v);
+	vec line[LINE_STEPS];
+
 	UNROLL
 	for (size_t i = 0; i < LINE_STEPS; i++)
-		vec_store(p + i * stride, v[i]);
+		line[i] = v[i];
+	transpose(line);
+	UNROLL
+	for (size_t i = 0; i < LINE_STEPS; i++)
+		vec_store(p + i * stride, line[i]);
 }
 
 /* The block's high bits that leave, times x^7 + x^2 + x + 1, and those of its low half. */

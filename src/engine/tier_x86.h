@@ -32,53 +32,63 @@ static void make_schedule(void *to, const struct aes_schedule *from)
 	k->decrypt[rounds] = k->encrypt[0];
 }
 
+/* Round keys are loaded, with their broadcast, where they are used: that costs a load, of which
+ * there are few. Where the compiler sees that they stay the same around a loop, gcc keeps them in
+ * registers, and makes room by spilling vectors, or broadcasts by shuffles. */
+#define HIDE(pointer) __asm__("" : "+r"(pointer))
+
 /* n rounds on a pipeline, without a loop: in one, gcc copies and spills vectors where the target
  * has 16 registers. */
-#define ROUNDS(n, round, v, keys)                                                                  \
+#define ROUNDS(n, round, v, vecs, keys)                                                            \
 	do {                                                                                       \
 		_Pragma("GCC unroll 9") for (size_t r = 0; r < (n); r++)                           \
 		{                                                                                  \
 			UNROLL                                                                     \
-			for (size_t i = 0; i < PIPE; i++)                                          \
+			for (size_t i = 0; i < (vecs); i++)                                        \
 				(v)[i] = round((v)[i], vec_key((keys) + r));                       \
 		}                                                                                  \
 	} while (0)
 
-ALWAYS void pipe_encrypt(const struct schedule *k, vec v[PIPE])
+ALWAYS void lanes_encrypt(const struct schedule *k, vec *v, const size_t n)
 {
 	const __m128i *key = k->encrypt;
 
+	HIDE(key);
 	UNROLL
-	for (size_t i = 0; i < PIPE; i++)
+	for (size_t i = 0; i < n; i++)
 		v[i] = vec_xor(v[i], vec_key(key));
-	ROUNDS(9, vec_aesenc, v, key + 1);
+	ROUNDS(9, vec_aesenc, v, n, key + 1);
 	if (k->rounds > 10) {
-		ROUNDS(2, vec_aesenc, v, key + 10);
+		ROUNDS(2, vec_aesenc, v, n, key + 10);
 		if (k->rounds > 12)
-			ROUNDS(2, vec_aesenc, v, key + 12);
+			ROUNDS(2, vec_aesenc, v, n, key + 12);
 	}
 	UNROLL
-	for (size_t i = 0; i < PIPE; i++)
+	for (size_t i = 0; i < n; i++)
 		v[i] = vec_aesenclast(v[i], vec_key(key + k->rounds));
 }
 
-ALWAYS void pipe_decrypt(const struct schedule *k, vec v[PIPE])
+ALWAYS void lanes_decrypt(const struct schedule *k, vec *v, const size_t n)
 {
 	const __m128i *key = k->decrypt;
 
+	HIDE(key);
 	UNROLL
-	for (size_t i = 0; i < PIPE; i++)
+	for (size_t i = 0; i < n; i++)
 		v[i] = vec_xor(v[i], vec_key(key));
-	ROUNDS(9, vec_aesdec, v, key + 1);
+	ROUNDS(9, vec_aesdec, v, n, key + 1);
 	if (k->rounds > 10) {
-		ROUNDS(2, vec_aesdec, v, key + 10);
+		ROUNDS(2, vec_aesdec, v, n, key + 10);
 		if (k->rounds > 12)
-			ROUNDS(2, vec_aesdec, v, key + 12);
+			ROUNDS(2, vec_aesdec, v, n, key + 12);
 	}
 	UNROLL
-	for (size_t i = 0; i < PIPE; i++)
+	for (size_t i = 0; i < n; i++)
 		v[i] = vec_aesdeclast(v[i], vec_key(key + k->rounds));
 }
+
+#define pipe_encrypt(k, v) lanes_encrypt(k, v, PIPE)
+#define pipe_decrypt(k, v) lanes_decrypt(k, v, PIPE)
 
 /* A chain of single blocks waits for the latency of each round; the width of vectors is no help. */
 static void cbc_encrypt_sector(const struct schedule *k, uint8_t *dst, const uint8_t *src,

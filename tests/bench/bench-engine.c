@@ -4,7 +4,7 @@
  * in turn, round after round, by the program's own sampler, and checked against the portable tier
  * before. Prints one JSON object; scripts/bench-engine makes ratios and a chart of it.
  *
- *   bench-engine SECONDS CALL SECTOR,... KEYBITS,... [TIER,...]
+ *   bench-engine SECONDS CALL SECTOR,... KEYBITS,... [TIER,... [CIPHER,...]]
  */
 #include <errno.h>
 #include <stdio.h>
@@ -40,7 +40,8 @@ struct bench {
 	uint64_t call;
 	unsigned sectors[VALUES_MAX], strengths[VALUES_MAX];
 	size_t n_sectors, n_strengths;
-	const char *tiers; /* NULL: all that are usable, but for `table` */
+	const char *tiers;   /* NULL: all that are usable, but for `table` */
+	const char *ciphers; /* NULL: all that are known here */
 	struct item items[ITEMS_MAX];
 	struct sampler_item samples[ITEMS_MAX];
 	size_t n;
@@ -69,19 +70,23 @@ static size_t numbers(unsigned *to, const char *list)
 	return n;
 }
 
-static bool tier_asked(const struct engine_tier *tier)
+static bool listed(const char *list, const char *name)
 {
-	const char *list = bench.tiers;
 	char word[64];
 
-	if (!engine_tier_usable(tier, &bench.facts.cpu, NULL, 0))
-		return false;
-	if (!list)
-		return strcmp(engine_tier_name(tier), "table") != 0;
 	while (list_next(&list, word, sizeof(word)))
-		if (!strcmp(word, engine_tier_name(tier)))
+		if (!strcmp(word, name))
 			return true;
 	return false;
+}
+
+static bool tier_asked(const struct engine_tier *tier)
+{
+	if (!engine_tier_usable(tier, &bench.facts.cpu, NULL, 0))
+		return false;
+	if (!bench.tiers)
+		return strcmp(engine_tier_name(tier), "table") != 0;
+	return listed(bench.tiers, engine_tier_name(tier));
 }
 
 static int slice(void *arg, uint64_t calls, uint64_t *bytes, uint64_t *ns)
@@ -188,6 +193,8 @@ static void add_cells(void)
 	struct status st;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (bench.ciphers && !listed(bench.ciphers, names[i]))
+			continue;
 		for (size_t k = 0; k < bench.n_strengths; k++) {
 			const unsigned bits = bench.strengths[k] << !strcmp(names[i], names[0]);
 
@@ -289,12 +296,13 @@ int main(int argc, char **argv)
 	bool cut;
 
 	if (argc < 5)
-		die("usage: bench-engine SECONDS CALL SECTOR,... KEYBITS,... [TIER,...]");
+		die("usage: bench-engine SECONDS CALL SECTOR,... KEYBITS,... [TIER,... [CIPHER,...]]");
 	bench.seconds = strtod(argv[1], NULL);
 	bench.call = strtoul(argv[2], NULL, 10);
 	bench.n_sectors = numbers(bench.sectors, argv[3]);
 	bench.n_strengths = numbers(bench.strengths, argv[4]);
 	bench.tiers = argc > 5 ? argv[5] : NULL;
+	bench.ciphers = argc > 6 ? argv[6] : NULL;
 	if (bench.seconds <= 0 || bench.call < 512 || bench.call > BUFFER)
 		die("time or size out of range");
 	bench.buffer = (struct backend_buffer){.data = aligned_alloc(4096, BUFFER), .size = BUFFER};
