@@ -6,8 +6,9 @@
  *
  * - vec: a vector of VEC_BLOCKS AES blocks.
  * - PIPE: how many vectors go through the AES units together.
- * - UNROLL: stands before a loop over a pipeline; a literal unroll pragma. Left to itself, or with
- *   a count passed in, gcc -O2 keeps the vectors in memory: two to three times slower.
+ * - UNROLL: stands before a loop over a pipeline; a literal unroll pragma. Left to itself gcc -O2
+ *   keeps the vectors in memory: two to three times slower. So does clang 14, told to unroll to a
+ *   count, where that is an argument of an inline function.
  * - struct schedule: the round keys, made by make_schedule(to, from).
  * - vec_load(p), vec_store(p, v), vec_xor(a, b).
  * - vec_mul_x(v, n): each block times x^n in XTS's field; n is literal, VEC_BLOCKS, PIPE_BLOCKS
@@ -18,6 +19,9 @@
  * - LINE_STEPS: how many blocks of a sector CBC's multi-buffer encryption takes at a time.
  * - line_gather(v, p, stride), line_scatter(p, stride, v): that many blocks, v[0] to
  *   v[LINE_STEPS - 1], from and to each of VEC_BLOCKS sectors, `stride` bytes apart.
+ * - LANES(use): use(vecs, most) for each number of vectors that these take, with the most sectors
+ *   that go into so many, the last for any number; LANES_MAX: the most vectors.
+ * - lanes_encrypt(schedule, v, vecs): so many vectors in place.
  * - pipe_encrypt(schedule, v), pipe_decrypt(schedule, v): PIPE vectors in place.
  * - cbc_encrypt_sector(schedule, dst, src, size, iv): one block after the other.
  */

@@ -9,6 +9,13 @@
 #include "engine/engine.h"
 #include "engine/key_schedule.h"
 
+/* Before a loop over a pipeline: see modes_template.h. */
+#ifdef __clang__
+#define UNROLL_ALL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL_ALL _Pragma("GCC unroll 16")
+#endif
+
 #define TIER_ALIGN 64 /* of a tier's schedules: a cache line, and the widest vector */
 
 /* One call, its IV rule already decided by the kind of key. */

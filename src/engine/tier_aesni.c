@@ -19,13 +19,11 @@ typedef __m128i vec;
 /* Covers the latency of the slowest AES units (8 cycles, one block a cycle) and more than that of
  * the fastest (3 cycles, two a cycle). With their tweaks, eight vectors fill the registers. */
 #define PIPE 8
-#define LANES(use)                                                                                 \
-	use(2, 2) use(3, 3) use(4, 4) use(5, 5) use(6, 6) use(7, 7) use(8, 8) use(LW, SIZE_MAX)
-#ifndef LW
-#define LW 8
-#endif
-#define LANES_MAX 8
-#define UNROLL    _Pragma("GCC unroll 8")
+/* As in tier_vaes512.c: from 5 sectors on all is alike on Golden Cove; older units have a latency
+ * of up to 8 blocks. */
+#define LANES(use) use(2, 2) use(3, 3) use(4, 4) use(5, 5) use(6, 6) use(7, 7) use(8, SIZE_MAX)
+#define LANES_MAX  8
+#define UNROLL     UNROLL_ALL
 
 #define vec_load(p)            _mm_loadu_si128((const __m128i *)(p))
 #define vec_store(p, v)        _mm_storeu_si128((__m128i *)(p), v)

@@ -32,11 +32,6 @@ static void make_schedule(void *to, const struct aes_schedule *from)
 	k->decrypt[rounds] = k->encrypt[0];
 }
 
-/* Round keys are loaded, with their broadcast, where they are used: that costs a load, of which
- * there are few. Where the compiler sees that they stay the same around a loop, gcc keeps them in
- * registers, and makes room by spilling vectors, or broadcasts by shuffles. */
-#define HIDE(pointer) __asm__("" : "+r"(pointer))
-
 /* n rounds on a pipeline, without a loop: in one, gcc copies and spills vectors where the target
  * has 16 registers. */
 #define ROUNDS(n, round, v, vecs, keys)                                                            \
@@ -53,7 +48,6 @@ ALWAYS void lanes_encrypt(const struct schedule *k, vec *v, const size_t n)
 {
 	const __m128i *key = k->encrypt;
 
-	HIDE(key);
 	UNROLL
 	for (size_t i = 0; i < n; i++)
 		v[i] = vec_xor(v[i], vec_key(key));
@@ -72,7 +66,6 @@ ALWAYS void lanes_decrypt(const struct schedule *k, vec *v, const size_t n)
 {
 	const __m128i *key = k->decrypt;
 
-	HIDE(key);
 	UNROLL
 	for (size_t i = 0; i < n; i++)
 		v[i] = vec_xor(v[i], vec_key(key));
