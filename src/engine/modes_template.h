@@ -23,6 +23,7 @@
  *   that go into so many, the last for any number; LANES_MAX: the most vectors.
  * - lanes_encrypt(schedule, v, vecs): so many vectors in place.
  * - pipe_encrypt(schedule, v), pipe_decrypt(schedule, v): PIPE vectors in place.
+ * - ivs_encrypt(schedule, v, n): the same, with only the first n blocks wanted.
  * - cbc_encrypt_sector(schedule, dst, src, size, iv): one block after the other.
  */
 #include <endian.h>
@@ -58,7 +59,7 @@ static void make_ivs(const struct tier_job *job, size_t first, size_t n, uint8_t
 			number += VEC_BLOCKS * step;
 		}
 		if (job->iv)
-			pipe_encrypt(job->iv, v);
+			ivs_encrypt(job->iv, v, n - at / AES_BLOCK);
 		UNROLL
 		for (size_t i = 0; i < PIPE; i++)
 			vec_store(iv + at + i * VEC_BYTES, v[i]);

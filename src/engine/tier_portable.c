@@ -36,6 +36,7 @@ typedef uint64_t word;
 
 struct schedule {
 	word key[AES_ROUNDS_MAX + 1][ROWS][BITS];
+	word narrow[AES_ROUNDS_MAX + 1][BITS]; /* see bitslice_narrow.h */
 	unsigned rounds;
 };
 
@@ -45,6 +46,7 @@ static void make_schedule(void *to, const struct aes_schedule *from)
 	uint64_t bits;
 	uint8_t byte;
 
+	memset(k, 0, sizeof(*k));
 	k->rounds = from->rounds;
 	for (unsigned round = 0; round <= k->rounds; round++) {
 		for (int row = 0; row < ROWS; row++) {
@@ -54,6 +56,9 @@ static void make_schedule(void *to, const struct aes_schedule *from)
 					/* The S-box's constant: see sbox_template.h. */
 					byte = from->key[round][4 * col + row] ^ (round ? 0x63 : 0);
 					bits |= (uint64_t)(byte >> bit & 1) * 0xffff << 16 * col;
+					k->narrow[round][bit] |= WORD(1, 1) *
+								 ((uint64_t)(byte >> bit & 1) * 0xf
+								  << (16 * row + 4 * col));
 				}
 				k->key[round][row][bit] = WORD(bits, bits);
 			}
@@ -247,16 +252,32 @@ static __attribute__((noinline)) void pipe_decrypt(const struct schedule *k, vec
 	unpack(v, state);
 }
 
-/* One block costs as much as a pipeline. */
+#include "engine/bitslice_narrow.h"
+
+/* A full pipeline takes as long as two narrow ones. */
+#define LANES(use) use(NARROW, NARROW) use(PIPE, SIZE_MAX)
+#define LANES_MAX  PIPE
+
+ALWAYS void lanes_encrypt(const struct schedule *k, vec *v, size_t n)
+{
+	if (n > NARROW)
+		pipe_encrypt(k, v);
+	else
+		narrow_encrypt(k, v);
+}
+
+#define ivs_encrypt(k, v, n) lanes_encrypt(k, v, n)
+
+/* A block waits for the one before it: the price is that of NARROW blocks. */
 static void cbc_encrypt_sector(const struct schedule *k, uint8_t *dst, const uint8_t *src,
 			       size_t size, const uint8_t *iv)
 {
-	vec v[PIPE] = {{0}};
+	vec v[NARROW] = {{0}};
 
 	v[0] = vec_load(iv);
 	for (size_t at = 0; at < size; at += AES_BLOCK) {
 		v[0] = vec_xor(v[0], vec_load(src + at));
-		pipe_encrypt(k, v);
+		narrow_encrypt(k, v);
 		vec_store(dst + at, v[0]);
 	}
 }

@@ -17,8 +17,12 @@
 
 #include "engine/vec_words.h"
 
-#define COLUMNS 4
-#define PIPE    1
+#define COLUMNS                4
+#define PIPE                   1
+#define LANES(use)             use(1, SIZE_MAX)
+#define LANES_MAX              1
+#define lanes_encrypt(k, v, n) pipe_encrypt(k, v)
+#define ivs_encrypt(k, v, n)   pipe_encrypt(k, v)
 
 /* FIPS 197, figures 7 and 14. */
 /* clang-format off */

@@ -10,13 +10,10 @@
 
 #include "engine/key_schedule.h"
 
-#define VEC_BLOCKS             1
-#define LINE_STEPS             4
-#define LANES_MAX              PIPE
-#define LANES(use)             use(PIPE, SIZE_MAX)
-#define lanes_encrypt(k, v, n) pipe_encrypt(k, v)
-#define UNROLL                 _Pragma("GCC unroll 1")
-#define ALWAYS                 static inline __attribute__((always_inline))
+#define VEC_BLOCKS 1
+#define LINE_STEPS 4
+#define UNROLL     _Pragma("GCC unroll 1")
+#define ALWAYS     static inline __attribute__((always_inline))
 
 /* A block as two little-endian numbers. */
 typedef struct {
