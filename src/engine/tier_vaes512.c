@@ -32,7 +32,6 @@ typedef __m512i vec;
 #define vec_load(p)            _mm512_loadu_si512(p)
 #define vec_store(p, v)        _mm512_storeu_si512(p, v)
 #define vec_xor(a, b)          _mm512_xor_si512(a, b)
-#define vec_xor3(a, b, c)      _mm512_ternarylogic_epi64(a, b, c, 0x96)
 #define vec_key(key)           _mm512_broadcast_i32x4(_mm_load_si128(key))
 #define vec_aesenc(v, key)     _mm512_aesenc_epi128(v, key)
 #define vec_aesenclast(v, key) _mm512_aesenclast_epi128(v, key)
@@ -100,8 +99,8 @@ static inline __attribute__((always_inline)) vec vec_mul_x(vec v, int n)
 				       _mm512_bsrli_epi128(v, AES_BLOCK - PIPE * VEC_BLOCKS / 8),
 				       polynomial, 0));
 	out = _mm512_srli_epi64(v, (unsigned)(64 - n));
-	return vec_xor3(_mm512_slli_epi64(v, (unsigned)n), _mm512_bslli_epi128(out, 8),
-			_mm512_clmulepi64_epi128(out, polynomial, 1));
+	return vec_xor(vec_xor(_mm512_slli_epi64(v, (unsigned)n), _mm512_bslli_epi128(out, 8)),
+		       _mm512_clmulepi64_epi128(out, polynomial, 1));
 }
 
 static inline __attribute__((always_inline)) vec vec_tweaks(const uint8_t *p)
@@ -110,8 +109,8 @@ static inline __attribute__((always_inline)) vec vec_tweaks(const uint8_t *p)
 	const vec n = _mm512_set_epi64(3, 3, 2, 2, 1, 1, 0, 0);
 	const vec out = _mm512_srlv_epi64(v, _mm512_sub_epi64(_mm512_set1_epi64(64), n));
 
-	return vec_xor3(_mm512_sllv_epi64(v, n), _mm512_bslli_epi128(out, 8),
-			_mm512_clmulepi64_epi128(out, _mm512_set1_epi64(0x87), 1));
+	return vec_xor(vec_xor(_mm512_sllv_epi64(v, n), _mm512_bslli_epi128(out, 8)),
+		       _mm512_clmulepi64_epi128(out, _mm512_set1_epi64(0x87), 1));
 }
 
 #include "engine/tier_x86.h"

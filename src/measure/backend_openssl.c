@@ -45,7 +45,9 @@ static const EVP_CIPHER *find_cipher(const struct spec *spec)
 {
 	if (!strcmp(spec->kind->mode, "xts"))
 		return spec->key_bits == 512 ? EVP_aes_256_xts() : EVP_aes_128_xts();
-	return spec->key_bits == 256 ? EVP_aes_256_cbc() : EVP_aes_128_cbc();
+	return spec->key_bits == 256   ? EVP_aes_256_cbc()
+	       : spec->key_bits == 192 ? EVP_aes_192_cbc()
+				       : EVP_aes_128_cbc();
 }
 
 static EVP_CIPHER_CTX *new_ctx(const EVP_CIPHER *cipher, const uint8_t *key, bool encrypt)

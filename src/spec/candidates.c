@@ -5,14 +5,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define KEY_SIZES (sizeof(spec_kinds->key_bits) / sizeof(spec_kinds->key_bits[0]))
+
+/* 192-bit keys are there to be measured: nobody is served by a strength between the two. */
+static bool offered(const struct spec_kind *kind, size_t i)
+{
+	return kind->offered && kind->key_bits[i] && kind->key_bits[i] != 192;
+}
+
 static size_t count_offered(void)
 {
 	size_t n = 0;
 
 	for (const struct spec_kind *k = spec_kinds; k->kernel; k++)
-		for (size_t i = 0;
-		     i < sizeof(k->key_bits) / sizeof(k->key_bits[0]) && k->key_bits[i]; i++)
-			n += k->offered;
+		for (size_t i = 0; i < KEY_SIZES; i++)
+			n += offered(k, i);
 	return n;
 }
 
@@ -45,9 +52,8 @@ int candidates_list(struct candidates *candidates, const struct facts *facts)
 	if (!c)
 		return -ENOMEM;
 	for (const struct spec_kind *k = spec_kinds; k->kernel; k++) {
-		for (size_t i = 0;
-		     i < sizeof(k->key_bits) / sizeof(k->key_bits[0]) && k->key_bits[i]; i++) {
-			if (!k->offered)
+		for (size_t i = 0; i < KEY_SIZES; i++) {
+			if (!offered(k, i))
 				continue;
 			c->spec.kind = k;
 			c->spec.key_bits = k->key_bits[i];

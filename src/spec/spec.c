@@ -37,7 +37,7 @@ const struct spec_kind spec_kinds[] = {{"aes",
 					"essiv:sha256",
 					"essiv(cbc(aes),sha256)",
 					"aes cbc essiv sha256",
-					{256, 128},
+					{256, 192, 128},
 					1,
 					false,
 					true,
@@ -111,7 +111,7 @@ const struct spec_kind spec_kinds[] = {{"aes",
 					"plain64",
 					"cbc(aes)",
 					"aes cbc",
-					{256, 128},
+					{256, 192, 128},
 					1,
 					false,
 					false,
@@ -204,23 +204,38 @@ static int parse_number(unsigned *number, const char *text)
 	return 0;
 }
 
+#define KEY_SIZES (sizeof(spec_kinds->key_bits) / sizeof(spec_kinds->key_bits[0]))
+
+/* "256, 192 or 128". */
+static const char *key_list(const struct spec_kind *kind, char *buf, size_t size)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < KEY_SIZES && kind->key_bits[i] && len < size; i++) {
+		const bool last = i + 1 == KEY_SIZES || !kind->key_bits[i + 1];
+
+		len += (size_t)snprintf(buf + len, size - len, "%s%u",
+					!i     ? ""
+					: last ? " or "
+					       : ", ",
+					kind->key_bits[i]);
+	}
+	return buf;
+}
+
 static int check_key_bits(const struct spec_kind *kind, unsigned bits, const char *text,
 			  struct status *st)
 {
-	const unsigned *k = kind->key_bits;
+	char list[64];
 
-	for (size_t i = 0; i < sizeof(kind->key_bits) / sizeof(kind->key_bits[0]) && k[i]; i++)
-		if (k[i] == bits)
+	for (size_t i = 0; i < KEY_SIZES && kind->key_bits[i]; i++)
+		if (kind->key_bits[i] == bits)
 			return 0;
-	if (k[1])
-		return status_set(st, ST_USAGE, EINVAL,
-				  "Key size \"%s\" of %s-%s-%s: it takes %u or %u bits%s.", text,
-				  kind->cipher, kind->mode, kind->iv, k[0], k[1],
-				  kind->key_halves == 2
-					  ? " (two keys: 512 is 256-bit strength, 256 is 128-bit)"
-					  : "");
-	return status_set(st, ST_USAGE, EINVAL, "Key size \"%s\" of %s-%s-%s: it takes %u bits.",
-			  text, kind->cipher, kind->mode, kind->iv, k[0]);
+	return status_set(
+		st, ST_USAGE, EINVAL, "Key size \"%s\" of %s-%s-%s: it takes %s bits%s.", text,
+		kind->cipher, kind->mode, kind->iv, key_list(kind, list, sizeof(list)),
+		kind->key_halves == 2 ? " (two keys: 512 is 256-bit strength, 256 is 128-bit)"
+				      : "");
 }
 
 static int parse_sector(unsigned *sector, const char *text, struct status *st)

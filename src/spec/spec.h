@@ -32,7 +32,7 @@ struct spec_kind {
 	const char *iv;       /* "plain64", "essiv:sha256" */
 	const char *kernel;   /* the kernel crypto API's name: "xts(aes)" */
 	const char *modules;  /* what an initramfs must hold, space-separated */
-	unsigned key_bits[3]; /* allowed key sizes, best first; 0 ends */
+	unsigned key_bits[4]; /* allowed key sizes, best first; 0 ends */
 	unsigned key_halves;  /* 2 for XTS: the key is two keys, strength is half of it */
 	bool wide_block; /* a change anywhere scrambles the whole sector: a torn write loses it */
 	bool fips;       /* approved in FIPS mode */

@@ -22,6 +22,7 @@ static void test_good(void)
 		{"aes-cbc-plain64/256", "aes-cbc-plain64/256", 256, SPEC_CLASS_CBC},
 		{"xchacha12,aes-adiantum-plain64/256@4096",
 		 "xchacha12,aes-adiantum-plain64/256@4096", 256, SPEC_CLASS_STRONG},
+		{"aes-cbc-essiv:sha256/192", "aes-cbc-essiv:sha256/192", 192, SPEC_CLASS_CBC},
 		{"serpent-xts-plain64", "serpent-xts-plain64/512", 256, SPEC_CLASS_STRONG},
 	};
 	char text[SPEC_TEXT_MAX];
@@ -62,7 +63,8 @@ static void test_bad(void)
 		{"aes-cbc-plain/256", "2 TiB"},
 		{"aes-ecb", "equal 16-byte blocks"},
 		{"aes-ctr-plain64", "stream mode"},
-		{"aes-cbc-essiv:sha256/512", "256 or 128"},
+		{"aes-cbc-essiv:sha256/512", "256, 192 or 128"},
+		{"aes-xts-plain64/384", "512 or 256"},
 		{"xchacha12,aes-adiantum-plain64/512", "takes 256 bits"},
 		{"capi:xts(aes)-plain64", "crypto API"},
 		{"AES-XTS-PLAIN64", "Unknown cipher"},
