@@ -19,8 +19,9 @@
  * - LINE_STEPS: how many blocks of a sector CBC's multi-buffer encryption takes at a time.
  * - line_gather(v, p, stride), line_scatter(p, stride, v): that many blocks, v[0] to
  *   v[LINE_STEPS - 1], from and to each of VEC_BLOCKS sectors, `stride` bytes apart.
- * - LANES(use): use(vecs, most) for each number of vectors that these take, with the most sectors
- *   that go into so many, the last for any number; LANES_MAX: the most vectors.
+ * - LANES(use): use(vecs, when) for each number of vectors that these take, with the condition on
+ * n, the sectors that are left; the first that holds is taken, the last is true. LANES_MAX: the
+ * most vectors.
  * - lanes_encrypt(schedule, v, vecs): so many vectors in place.
  * - pipe_encrypt(schedule, v), pipe_decrypt(schedule, v): PIPE vectors in place.
  * - ivs_encrypt(schedule, v, n): the same, with only the first n blocks wanted.
@@ -46,7 +47,8 @@ _Static_assert(IV_BATCH % PIPE_BLOCKS == 0, "a batch of IVs is whole pipelines")
 /* The IVs of up to IV_BATCH sectors: "plain64", and encrypted where the mode asks for it. The
  * numbers go straight into vectors: written to memory block by block and read as vectors, each of
  * these loads would wait until the CPU had nothing else left to do (no store forwarding). */
-static void make_ivs(const struct tier_job *job, size_t first, size_t n, uint8_t *iv)
+static __attribute__((noinline)) void make_ivs(const struct tier_job *job, size_t first, size_t n,
+					       uint8_t *iv)
 {
 	const uint64_t step = job->sector_size / SPEC_SECTOR_MIN;
 	uint64_t number = job->sector + first * step;
@@ -201,10 +203,10 @@ INLINE void cbc_encrypt_lanes(const struct schedule *k, uint8_t *dst, const uint
 	unsigned now = 0;
 
 	UNROLL
-	for (i = 0; i < vecs; i++) {
+	for (i = 0; i < vecs; i++)
 		v[i] = vec_load(iv + lane_of(i, n) * AES_BLOCK);
+	for (i = 0; i < vecs; i++)
 		line_gather(in[0][i], src + lane_of(i, n) * size, size);
-	}
 	for (at = 0; at < size; at += LINE_BYTES, now ^= 1) {
 		for (size_t step = 0; step < LINE_STEPS; step++) {
 			for (i = step; i < vecs && at + LINE_BYTES < size; i += LINE_STEPS)
@@ -253,8 +255,8 @@ static void cbc_encrypt_multi_batch(const struct schedule *k, uint8_t *dst, cons
 	size_t done;
 
 	for (; n > 1 && n >= VEC_BLOCKS; n -= done) {
-#define LANES_CASE(vecs, most)                                                                     \
-	if (n <= (most)) {                                                                         \
+#define LANES_CASE(vecs, when)                                                                     \
+	if (when) {                                                                                \
 		done = n < (vecs)*VEC_BLOCKS ? n : (vecs)*VEC_BLOCKS;                              \
 		cbc_encrypt_lanes(k, dst, src, size, done, iv, vecs);                              \
 	} else

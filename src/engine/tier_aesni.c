@@ -21,7 +21,7 @@ typedef __m128i vec;
 #define PIPE 8
 /* As in tier_vaes512.c: from 5 sectors on all is alike on Golden Cove; older units have a latency
  * of up to 8 blocks. */
-#define LANES(use) use(2, 2) use(3, 3) use(4, 4) use(5, 5) use(6, 6) use(7, 7) use(8, SIZE_MAX)
+#define LANES(use) use(4, n <= 4) use(6, n <= 6) use(8, true)
 #define LANES_MAX  8
 #define UNROLL     UNROLL_ALL
 

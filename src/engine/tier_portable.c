@@ -255,7 +255,7 @@ static __attribute__((noinline)) void pipe_decrypt(const struct schedule *k, vec
 #include "engine/bitslice_narrow.h"
 
 /* A full pipeline takes as long as two narrow ones. */
-#define LANES(use) use(NARROW, NARROW) use(PIPE, SIZE_MAX)
+#define LANES(use) use(NARROW, n <= NARROW) use(PIPE, true)
 #define LANES_MAX  PIPE
 
 ALWAYS void lanes_encrypt(const struct schedule *k, vec *v, size_t n)

@@ -19,7 +19,7 @@
 
 #define COLUMNS                4
 #define PIPE                   1
-#define LANES(use)             use(1, SIZE_MAX)
+#define LANES(use)             use(1, true)
 #define LANES_MAX              1
 #define lanes_encrypt(k, v, n) pipe_encrypt(k, v)
 #define ivs_encrypt(k, v, n)   pipe_encrypt(k, v)

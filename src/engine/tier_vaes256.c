@@ -20,10 +20,9 @@ typedef __m256i vec;
 #define PIPE 8
 /* As in tier_vaes512.c: 16 sectors (shares at 4096 bytes: 8 sectors 0.62, 12 0.67, 14 0.61, 16
  * 0.72); there are no registers for more. */
-#define LANES(use)                                                                                 \
-	use(1, 2) use(2, 4) use(3, 6) use(4, 8) use(5, 10) use(6, 12) use(7, 14) use(8, SIZE_MAX)
-#define LANES_MAX 8
-#define UNROLL    UNROLL_ALL
+#define LANES(use) use(4, n <= 8) use(6, n <= 12) use(8, true)
+#define LANES_MAX  8
+#define UNROLL     UNROLL_ALL
 
 #define vec_load(p)            _mm256_loadu_si256((const __m256i *)(p))
 #define vec_store(p, v)        _mm256_storeu_si256((__m256i *)(p), v)

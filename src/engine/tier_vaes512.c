@@ -20,14 +20,12 @@ typedef __m512i vec;
 /* Covers the latency of both kinds of AES units that have this width (Golden Cove: 3 cycles, Zen 4:
  * 4, one vector a cycle). More would ask for more sectors in CBC encryption: 16 it is. */
 #define PIPE 4
-/* CBC encryption of several sectors: vectors in flight, and up to how many sectors with so many.
- * For a longer call 16 sectors, by measurement (Golden Cove, shares of the roofline at 4096 bytes:
- * 16 sectors 0.92, 20 0.84, 24 0.83, 28 0.73, 32 0.82); a rest of up to 28 goes at once, since
- * fewer than 16 take as long as 16. */
-#define LANES(use)                                                                                 \
-	use(1, 4) use(2, 8) use(3, 12) use(4, 16) use(5, 20) use(6, 24) use(7, 28) use(4, SIZE_MAX)
-#define LANES_MAX 7
-#define UNROLL    UNROLL_ALL
+/* CBC encryption of several sectors: 16 at once, by measurement (Golden Cove, shares of the
+ * roofline at 4096 bytes: 16 sectors 0.92, 20 0.84, 24 0.83, 28 0.73, 32 0.82). Fewer than 16 wait
+ * for the latency, so a rest of up to 24 goes at once. */
+#define LANES(use) use(2, n <= 8) use(3, n <= 12) use(6, n > 16 && n <= 24) use(4, true)
+#define LANES_MAX  6
+#define UNROLL     UNROLL_ALL
 
 #define vec_load(p)            _mm512_loadu_si512(p)
 #define vec_store(p, v)        _mm512_storeu_si512(p, v)
