@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cmd_bench.h"
+#include "measure/trial.h"
 #include "util/list.h"
 #include "util/units.h"
 
@@ -220,7 +221,8 @@ static int plan_tiers(struct bench_plan *plan, const char *list, const struct fa
 	char word[64], reason[160];
 
 	if (!list) {
-		add_tier(plan, engine_tier_best(&facts->cpu));
+		if (plan->request.engines & 1U << MEASURE_CPU)
+			add_tier(plan, trial_best_tier(&facts->cpu));
 		return 0;
 	}
 	if (!(plan->request.engines & 1U << MEASURE_CPU))

@@ -170,6 +170,35 @@ static int of_results(struct measurement *m)
 		   measure_engine_name(m->results[worst].engine), spread * 100);
 }
 
+/* Below this share of so many times one thread's AES rounds, the threads get in each other's way.
+ */
+#define SHARED 0.65
+
+/* Two CPUs that are siblings of one core, which a hypervisor need not say, have one set of AES
+ * units between them: a second thread then adds little. So do others' threads on a busy machine. */
+static int of_rooflines(struct measurement *m, const struct cpu_facts *cpu)
+{
+	for (size_t i = 0; i < m->n_rooflines; i++) {
+		const struct measure_roofline *one = &m->rooflines[i];
+
+		for (size_t j = 0; j < m->n_rooflines && one->threads == 1; j++) {
+			const struct measure_roofline *all = &m->rooflines[j];
+
+			if (all->bits != one->bits || all->threads < 2 || one->aes256 <= 0 ||
+			    (cpu->allowed && all->threads > cpu->allowed) ||
+			    (cpu->quota > 0 && cpu->quota < all->threads) || all->aes256 <= 0 ||
+			    all->aes256 >= SHARED * all->threads * one->aes256)
+				continue;
+			return add(
+				m, "shared-aes-units",
+				"%u threads did %.2f times the AES rounds of one: CPUs here share "
+				"AES units (siblings of one core, or with other programs).",
+				all->threads, all->aes256 / one->aes256);
+		}
+	}
+	return 0;
+}
+
 int conditions_find(struct measurement *m, const struct facts *facts,
 		    const struct conditions_mark *before, const struct conditions_mark *after,
 		    double cut_short)
@@ -185,5 +214,6 @@ int conditions_find(struct measurement *m, const struct facts *facts,
 			   SAMPLER_MIN_SLICES, (double)(after->ns - before->ns) / CLOCK_SECOND,
 			   cut_short);
 	bad |= of_results(m);
+	bad |= of_rooflines(m, &facts->cpu);
 	return bad ? -ENOMEM : 0;
 }

@@ -14,6 +14,7 @@
 #include "measure/sampler.h"
 #include "measure/stats.h"
 #include "measure/stop.h"
+#include "measure/trial.h"
 
 #define DEFAULT_BUFFER (1U << 20)
 
@@ -55,6 +56,7 @@ void measurement_free(struct measurement *m)
 		return;
 	free(m->results);
 	free(m->rooflines);
+	free(m->multis);
 	free(m->conditions);
 	memset(m, 0, sizeof(*m));
 }
@@ -197,6 +199,9 @@ static int measure_all(struct job *job, const struct facts *facts)
 	if (ret)
 		return ret;
 	fill_results(job);
+	ret = trial_multi_buffer(job->m);
+	if (ret)
+		return ret;
 	return roofs_fill(job->m, &job->roofs, job->items + job->n_cell_items,
 			  job->n_items - job->n_cell_items);
 }

@@ -59,9 +59,19 @@ struct measure_roofline {
 /* Something about the run that makes its numbers mean less. */
 struct measure_condition {
 	/* "one-cpu", "cpu-quota", "oversubscribed", "cpu-disable", "steal", "busy", "throttled",
-	 * "budget", "noisy" */
+	 * "budget", "noisy", "shared-aes-units" */
 	char id[32];
 	char message[200];
+};
+
+/* What encrypting several sectors at once brings on a tier: outside dm-crypt, which does not. */
+struct measure_multi {
+	struct spec spec;
+	char tier[128];
+	bool available;   /* the mode is serial within a sector: CBC. Others have nothing to gain */
+	unsigned from;    /* sectors in a call from which on it pays; 0: never, or not available */
+	unsigned sectors; /* in a call of 64 KiB, */
+	double gain;      /* and how many times as fast it is then; 0: not available */
 };
 
 struct measurement {
@@ -69,6 +79,8 @@ struct measurement {
 	size_t n_results;
 	struct measure_roofline *rooflines;
 	size_t n_rooflines;
+	struct measure_multi *multis; /* of the cpu engine; saved files do not bring them back */
+	size_t n_multis;
 	struct measure_condition *conditions;
 	size_t n_conditions;
 	double seconds; /* that it took; 0 for saved ones that do not say */

@@ -20,6 +20,23 @@ static struct json_object *roofline_object(const struct measure_roofline *r)
 	return obj;
 }
 
+static struct json_object *multi_object(const struct measure_multi *multi)
+{
+	struct json_object *obj = json_object_new_object();
+	char spec[SPEC_TEXT_MAX];
+
+	json_put_string(obj, "spec", spec_print(&multi->spec, spec));
+	json_put_string(obj, "tier", multi->tier);
+	json_put_bool(obj, "available", multi->available);
+	json_put_u64_or_null(obj, "pays_from_sectors", multi->from);
+	json_put_u64_or_null(obj, "sectors", multi->sectors);
+	if (multi->gain > 0)
+		json_put_real(obj, "gain", multi->gain);
+	else
+		json_put(obj, "gain", NULL);
+	return obj;
+}
+
 static struct json_object *condition_object(const struct measure_condition *c)
 {
 	struct json_object *obj = json_object_new_object();
@@ -74,6 +91,10 @@ void json_put_measurement(struct json_object *obj, const struct measurement *m)
 	for (size_t i = 0; i < m->n_rooflines; i++)
 		json_append(array, roofline_object(&m->rooflines[i]));
 	json_put(obj, "roofline", array);
+	array = json_object_new_array();
+	for (size_t i = 0; i < m->n_multis; i++)
+		json_append(array, multi_object(&m->multis[i]));
+	json_put(obj, "multi_buffer", array);
 	array = json_object_new_array();
 	for (size_t i = 0; i < m->n_conditions; i++)
 		json_append(array, condition_object(&m->conditions[i]));

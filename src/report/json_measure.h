@@ -7,7 +7,7 @@
 
 #include "measure/measure.h"
 
-/* Puts roofline, conditions, results and seconds. */
+/* Puts roofline, multi_buffer, conditions, results and seconds. */
 void json_put_measurement(struct json_object *obj, const struct measurement *m);
 
 #endif

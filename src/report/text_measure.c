@@ -229,6 +229,29 @@ static void print_rooflines(const struct measurement *m)
 	}
 }
 
+static void print_multis(const struct measurement *m)
+{
+	char spec[SPEC_TEXT_MAX];
+	bool title = false;
+
+	for (size_t i = 0; i < m->n_multis; i++) {
+		const struct measure_multi *multi = &m->multis[i];
+
+		if (!multi->available)
+			continue;
+		if (!title)
+			printf("\nEncrypting several sectors at once (--shape multi; dm-crypt does "
+			       "not):\n");
+		title = true;
+		printf("  %s on %s: ", spec_print(&multi->spec, spec), multi->tier);
+		if (multi->from)
+			printf("pays from %u sectors on, %.1f times as fast with %u\n", multi->from,
+			       multi->gain, multi->sectors);
+		else
+			printf("does not pay\n");
+	}
+}
+
 int text_measurement(const struct measurement *m)
 {
 	size_t measured = 0;
@@ -243,6 +266,7 @@ int text_measurement(const struct measurement *m)
 	}
 	print_failures(m);
 	print_rooflines(m);
+	print_multis(m);
 	if (m->n_conditions)
 		printf("\nTo bear in mind:\n");
 	for (size_t i = 0; i < m->n_conditions; i++)

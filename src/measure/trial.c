@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "measure/trial.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/backend.h"
+#include "measure/check.h"
+#include "measure/clock.h"
+
+#define CALL (64U << 10)
+/* Turns that each gets, by turns. The fastest counts: others only ever make it slower. */
+#define TURNS 4
+/* How long one turn lasts at least. */
+#define TURN_NS (CLOCK_MILLISECOND / 20)
+/* How much faster is faster. */
+#define CLEARLY 1.10
+
+/* Nanoseconds a call, at this turn. */
+static double time_call(const struct engine_key *key, enum engine_shape shape, uint8_t *data,
+			size_t sector, size_t count)
+{
+	const uint64_t begun = clock_ns();
+	uint64_t ns, calls = 0;
+
+	do {
+		engine_crypt(key, ENGINE_ENCRYPT, shape, data, data, sector, count, CHECK_SECTOR);
+		calls++;
+		ns = clock_ns() - begun;
+	} while (ns < TURN_NS);
+	return (double)ns / (double)calls;
+}
+
+static void keep_least(double *least, double value)
+{
+	if (!(*least > 0) || value < *least)
+		*least = value;
+}
+
+const struct engine_tier *trial_best_tier(const struct cpu_facts *cpu)
+{
+	const struct engine_tier *best = engine_tier_best(cpu);
+	struct engine_key *keys[16] = {NULL};
+	double least[16] = {0};
+	struct spec spec;
+	struct status st;
+	uint8_t *data;
+	size_t n = 0;
+
+	data = calloc(1, CALL);
+	if (!data || spec_parse(&spec, "aes-xts-plain64/512", &st))
+		goto out;
+	for (; engine_tiers[n] && n < 16; n++)
+		if (engine_tier_bits(engine_tiers[n]) &&
+		    engine_tier_usable(engine_tiers[n], cpu, NULL, 0) &&
+		    engine_key_new(&keys[n], engine_tiers[n], &spec, check_key))
+			goto out;
+	for (int turn = 0; turn < TURNS; turn++)
+		for (size_t i = 0; i < n; i++)
+			if (keys[i])
+				keep_least(&least[i],
+					   time_call(keys[i], ENGINE_SERIAL, data, SPEC_SECTOR_MAX,
+						     CALL / SPEC_SECTOR_MAX));
+	for (size_t i = 0, stands = n; i < n; i++) {
+		if (!keys[i] || (stands < n && least[i] * CLEARLY > least[stands]))
+			continue;
+		stands = i;
+		best = engine_tiers[i];
+	}
+out:
+	for (size_t i = 0; i < n; i++)
+		engine_key_free(keys[i]);
+	free(data);
+	return best;
+}
+
+/* Serial and multi at one count: how many times as fast the latter is. */
+static double gain_at(const struct engine_key *key, uint8_t *data, size_t sector, size_t count)
+{
+	double serial = 0, multi = 0;
+
+	for (int turn = 0; turn < TURNS; turn++) {
+		keep_least(&serial, time_call(key, ENGINE_SERIAL, data, sector, count));
+		keep_least(&multi, time_call(key, ENGINE_MULTI, data, sector, count));
+	}
+	return serial / multi;
+}
+
+static bool same_output(const struct engine_key *key, uint8_t *data, size_t sector)
+{
+	uint8_t *other = data + CALL;
+
+	memcpy(other, data, CALL);
+	engine_crypt(key, ENGINE_ENCRYPT, ENGINE_SERIAL, data, data, sector, CALL / sector,
+		     CHECK_SECTOR);
+	engine_crypt(key, ENGINE_ENCRYPT, ENGINE_MULTI, other, other, sector, CALL / sector,
+		     CHECK_SECTOR);
+	return !memcmp(data, other, CALL);
+}
+
+static int try_counts(struct measure_multi *multi, const struct engine_tier *tier)
+{
+	const size_t sector = multi->spec.sector, most = CALL / sector;
+	struct backend_buffer buffer = {.size = CALL, .data = malloc(2 * CALL)};
+	struct engine_key *key = NULL;
+	int ret = buffer.data ? 0 : -ENOMEM;
+
+	if (!ret)
+		ret = engine_key_new(&key, tier, &multi->spec, check_key);
+	if (ret)
+		goto out;
+	backend_buffer_fill(&buffer);
+	ret = same_output(key, buffer.data, sector) ? 0 : -EBADMSG;
+	/* From the most down to where it stops paying. */
+	multi->sectors = (unsigned)most;
+	for (size_t count = most; count >= 2 && !ret; count = count > 4 ? count / 2 : count - 1) {
+		const double gain = gain_at(key, buffer.data, sector, count);
+
+		if (count == most)
+			multi->gain = gain;
+		if (gain < CLEARLY)
+			break;
+		multi->from = (unsigned)count;
+	}
+out:
+	engine_key_free(key);
+	free(buffer.data);
+	return ret;
+}
+
+static int add(struct measurement *m, const struct measure_result *r)
+{
+	struct measure_multi *grown;
+
+	for (size_t i = 0; i < m->n_multis; i++)
+		if (spec_equal(&m->multis[i].spec, &r->spec) && !strcmp(m->multis[i].tier, r->tier))
+			return 0;
+	grown = realloc(m->multis, (m->n_multis + 1) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	m->multis = grown;
+	grown += m->n_multis++;
+	*grown = (struct measure_multi){.spec = r->spec,
+					.available = !strcmp(r->spec.kind->mode, "cbc")};
+	memcpy(grown->tier, r->tier, sizeof(grown->tier));
+	return grown->available ? try_counts(grown, engine_tier_find(r->tier)) : 0;
+}
+
+int trial_multi_buffer(struct measurement *m)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < m->n_results && !ret; i++)
+		if (m->results[i].engine == MEASURE_CPU && !*m->results[i].error_code)
+			ret = add(m, &m->results[i]);
+	return ret;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Short trials of the engine itself: milliseconds, in the caller's thread. */
+#ifndef DMCT_MEASURE_TRIAL_H
+#define DMCT_MEASURE_TRIAL_H
+
+#include "measure/measure.h"
+
+/*
+ * The tier to use by default: of those that can run here and have AES instructions, the one that
+ * encrypts fastest now. That the widest one can run does not say that it should: there are CPUs
+ * that slow down for 512-bit vectors. The wider one stands unless another is clearly faster.
+ */
+const struct engine_tier *trial_best_tier(const struct cpu_facts *cpu);
+
+/*
+ * Fills m->multis: for each CPU result's spec and tier, whether encrypting several sectors at once
+ * differs from one after the other, from how many on that pays, and by how much. Outputs of the two
+ * are compared first. Returns 0, -ENOMEM, or -EBADMSG when they differ.
+ */
+int trial_multi_buffer(struct measurement *m);
+
+#endif
