@@ -190,6 +190,13 @@ INLINE size_t lane_of(size_t i, size_t n)
 	return (i + 1) * VEC_BLOCKS <= n ? i * VEC_BLOCKS : n - VEC_BLOCKS;
 }
 
+/* Of a line of one block every step brings in all. */
+#if LINE_STEPS == 1
+#define UNROLL_PART UNROLL
+#else
+#define UNROLL_PART
+#endif
+
 #define LINE_BYTES ((size_t)LINE_STEPS * AES_BLOCK)
 
 /* n sectors side by side, one a lane, in `vecs` (literal) vectors. While a line's blocks are
@@ -209,7 +216,10 @@ INLINE void cbc_encrypt_lanes(const struct schedule *k, uint8_t *dst, const uint
 		line_gather(in[0][i], src + lane_of(i, n) * size, size);
 	for (at = 0; at < size; at += LINE_BYTES, now ^= 1) {
 		for (size_t step = 0; step < LINE_STEPS; step++) {
-			for (i = step; i < vecs && at + LINE_BYTES < size; i += LINE_STEPS)
+			const bool more = at + LINE_BYTES < size;
+
+			UNROLL_PART
+			for (i = step; i < vecs && more; i += LINE_STEPS)
 				line_gather(in[!now][i],
 					    src + at + LINE_BYTES + lane_of(i, n) * size, size);
 			UNROLL
@@ -219,6 +229,7 @@ INLINE void cbc_encrypt_lanes(const struct schedule *k, uint8_t *dst, const uint
 			UNROLL
 			for (i = 0; i < vecs; i++)
 				out[now][i][step] = v[i];
+			UNROLL_PART
 			for (i = step; i < vecs && at; i += LINE_STEPS)
 				line_scatter(dst + at - LINE_BYTES + lane_of(i, n) * size, size,
 					     out[!now][i]);
