@@ -92,6 +92,15 @@ bench() {
 		"aes-cbc-essiv:sha256/128@512 decrypt serial,aes-cbc-essiv:sha256/128@512 encrypt multi,aes-cbc-essiv:sha256/128@512 encrypt serial,aes-xts-plain64/256@512 decrypt serial,aes-xts-plain64/256@512 encrypt serial"
 }
 
+@test "what encrypting several sectors at once brings is said per spec and tier" {
+	bench --engine cpu --tier portable aes-cbc-essiv:sha256/192@4096 aes-xts-plain64/256@512
+	is "$(json '[.multi_buffer[] | [.spec, .tier, .available] | map(tostring) | join(" ")] | join(",")')" \
+		"aes-cbc-essiv:sha256/192@4096 portable true,aes-xts-plain64/256@512 portable false"
+	# Bitslicing encrypts 8 blocks in the time of one, whatever the machine.
+	is "$(json '.multi_buffer[0] | .pays_from_sectors != null and .gain > 1 and .sectors == 16')" true
+	is "$(json '.multi_buffer[1] | [.pays_from_sectors, .sectors, .gain] | unique | map(tostring) | join(" ")')" null
+}
+
 @test "a spec that no requested engine has is a failed cell, not a missing one" {
 	expect 7 "$DMCT" bench --json --time 0.2 --engine cpu xchacha12,aes-adiantum-plain64/256@512
 	is "$(json '[.results[].error.code] | unique | join(" ")')" EOPNOTSUPP
@@ -161,7 +170,7 @@ bench() {
 		"--size 99999999999" "--size 18446744073709551616" "--size 1024 --sector-size 4096" "--size 512 --engine afalg" \
 		"--threads 0" "--threads 1025" "--threads -1" "--threads many" "--time 0" "--time -1" "--time nan" \
 		"--time 1,5" "--buffer 0" "--buffer 999999999999" "--shape round" "rot13" "aes-ecb" "aes-xts-plain/512" \
-		"aes-xts-plain64/511" "aes-xts-plain64/512@4096 --sector-size 512"; do
+		"aes-xts-plain64/511" "aes-xts-plain64/384" "aes-xts-plain64/512@4096 --sector-size 512"; do
 		# shellcheck disable=SC2086 # split on purpose
 		expect 1 timeout 5 "$DMCT" bench $bad
 		[ "$(wc -l <<<"$stderr")" -eq 1 ] || { echo "$bad: $stderr"; return 1; }
