@@ -195,10 +195,10 @@ bench() {
 }
 
 @test "SIGINT and SIGTERM end it at once, with their status and an error document" {
-	expect 130 timeout --preserve-status -s INT 0.4 "$DMCT" bench --json --time 30 --engine cpu
+	expect 130 timeout --preserve-status -s INT 3 "$DMCT" bench --json --time 30 --engine cpu
 	valid error
 	is "$(json .error.code)" 130
-	expect 143 timeout --preserve-status -s TERM 0.4 "$DMCT" bench --time 30 --threads 1,2 --save "$T/never.json"
+	expect 143 timeout --preserve-status -s TERM 3 "$DMCT" bench --time 30 --threads 1,2 --save "$T/never.json"
 	[ -z "$output" ]
 	[ -z "$(ls -A "$T")" ]
 }
