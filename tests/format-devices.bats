@@ -240,6 +240,9 @@ dialogue() {
 	says "Who uses free.img cannot be seen here .*/sys/class/block"
 	expect 5 hidden 'mount -t tmpfs none /sys' "$loop"
 	says "in use: mount"
+	cmp disk.img before.img
+	# Sanitizers read their options, and look for leaks, in /proc.
+	! ldd "$DMCT" | grep -q "lib[at]san" || return 0
 	expect 7 hidden 'umount -l /proc' disk.img
 	says "/proc is not mounted"
 	cmp disk.img before.img
@@ -247,8 +250,7 @@ dialogue() {
 
 # hidden COMMAND DEVICE: formats DEVICE in a mount namespace of its own, after COMMAND.
 hidden() {
-	# LeakSanitizer looks into /proc, and ends in status 1 without it.
-	unshare -m env ASAN_OPTIONS=detect_leaks=0 sh -c "$1 && exec \"\$@\"" - "$DMCT" format "$2" --auto --yes --overwrite --key-file key "${COSTS[@]}" </dev/null
+	unshare -m sh -c "$1 && exec \"\$@\"" - "$DMCT" format "$2" --auto --yes --overwrite --key-file key "${COSTS[@]}" </dev/null
 }
 
 @test "4096-byte logical blocks" {
