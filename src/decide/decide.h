@@ -30,11 +30,11 @@ struct plan_pbkdf {
 	char type[16];       /* "argon2id", "argon2i", "pbkdf2" */
 	char hash[32];       /* of PBKDF2, and of the anti-forensic splitter */
 	uint64_t memory;     /* bytes; 0 for PBKDF2 */
-	uint64_t iterations; /* Argon2's time cost or PBKDF2's iterations; 0: libcryptsetup's
-				benchmark finds it */
+	uint64_t iterations; /* Argon2's time cost or PBKDF2's iterations; 0: a trial
+				finds it */
 	unsigned threads;    /* lanes; 0 for PBKDF2 */
-	unsigned time_ms;    /* that an unlock is to take here; 0: the costs were given, and no
-				benchmark was run */
+	unsigned time_ms;    /* that an unlock is to take here; 0: the costs were given, and
+				nothing was tried */
 	char reason[256];
 };
 

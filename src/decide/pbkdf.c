@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The password hash: type and bounds; its costs are found by libcryptsetup's benchmark later. */
+/* The password hash: type and bounds; its costs are found by a trial later (volume/pbkdf.h). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

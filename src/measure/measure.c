@@ -236,6 +236,20 @@ static void raise_files(struct rlimit *before)
 	setrlimit(RLIMIT_NOFILE, &raised);
 }
 
+/* Every output is compared with this tier's, so it has to be right itself, as built and here. */
+static int check_reference(struct status *st)
+{
+	char what[80] = "";
+	int ret = engine_selftest(engine_tier_find("portable"), what, sizeof(what));
+
+	if (ret == -EBADMSG)
+		return status_set(
+			st, ST_CHECK, EBADMSG,
+			"The portable engine, which every output is compared with, fails its known-answer test %s. Nothing was measured.",
+			what);
+	return ret ? status_nomem(st) : 0;
+}
+
 int measure_run(struct measurement *m, const struct measure_request *request,
 		const struct facts *facts, struct status *st)
 {
@@ -246,6 +260,9 @@ int measure_run(struct measurement *m, const struct measure_request *request,
 	int ret;
 
 	memset(m, 0, sizeof(*m));
+	ret = check_reference(st);
+	if (ret)
+		return ret;
 	/* On the heap, since a hanging thread may outlive this call. */
 	job = calloc(1, sizeof(*job));
 	if (!job)
