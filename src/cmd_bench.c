@@ -139,8 +139,8 @@ const struct cmd cmd_bench = {
 	.name = "bench",
 	.operands = "[SPEC...]",
 	.summary = "Measure disk ciphers: in the kernel, in this CPU, in OpenSSL.",
-	.details = "SPEC is CIPHER/KEYBITS[@SECTOR], e.g. aes-xts-plain64/512@4096. Every output "
-		   "is checked before it\n"
+	.details = "SPEC is CIPHER/KEYBITS[+INTEGRITY][@SECTOR], e.g. aes-xts-plain64/512@4096 or\n"
+		   "aes-gcm-random/256+aead@4096. Every output is checked before it\n"
 		   "is timed. Speeds are medians of many short slices, taken in turn. AF_ALG's "
 		   "figures hold the cost\n"
 		   "of a system call per sector, which dm-crypt does not have: they are no disk "

@@ -18,6 +18,8 @@
 
 static int parse_wanted(struct plan_source *source, const struct plan_options *o, struct status *st)
 {
+	int ret;
+
 	if (!o->cipher && o->key_size)
 		return status_set(
 			st, ST_USAGE, EINVAL,
@@ -25,7 +27,13 @@ static int parse_wanted(struct plan_source *source, const struct plan_options *o
 	if (!o->cipher)
 		return 0;
 	source->has_wanted = true;
-	return spec_from_options(&source->wanted, o->cipher, o->key_size, o->sector_size, st);
+	ret = spec_from_options(&source->wanted, o->cipher, NULL, o->key_size, o->sector_size, st);
+	if (!ret && source->wanted.kind->integrity)
+		return status_set(
+			st, ST_USAGE, EINVAL,
+			"--cipher %s: volumes with an integrity mode are measured here (bench), not planned or made; cryptsetup luksFormat --integrity %s makes one.",
+			o->cipher, source->wanted.kind->integrity);
+	return ret;
 }
 
 static int check_pbkdf(const struct plan_options *o, struct status *st)

@@ -67,6 +67,10 @@ static void cryptsetup_argv(struct argv *argv, const struct plan *plan, const ch
 	argv_add(argv, "%s", spec_cipher(&plan->spec, cipher));
 	argv_add(argv, "--key-size");
 	argv_add(argv, "%u", plan->spec.key_bits);
+	if (plan->spec.kind->integrity) {
+		argv_add(argv, "--integrity");
+		argv_add(argv, "%s", plan->spec.kind->integrity);
+	}
 	argv_add(argv, "--sector-size");
 	argv_add(argv, "%u", plan->spec.sector);
 	argv_add(argv, "--offset");

@@ -187,3 +187,10 @@ chosen() {
 	expect 4 timeout 5 "$DMCT" recommend --time 30 small.img
 	says "too small"
 }
+
+@test "a volume with an integrity mode is not planned, and the sentence says what makes one" {
+	expect 1 "$DMCT" recommend --cipher aes-gcm-random/256+aead
+	says 'cryptsetup luksFormat --integrity aead makes one'
+	expect 1 "$DMCT" recommend --cipher aes-gcm-random
+	says 'write aes-gcm-random\+aead'
+}

@@ -98,7 +98,7 @@ bool engine_supports(const struct spec *spec)
 	const struct spec_kind *kind = spec->kind;
 	const unsigned bits = spec->key_bits;
 
-	if (strcmp(kind->cipher, "aes") != 0)
+	if (strcmp(kind->cipher, "aes") != 0 || kind->integrity)
 		return false;
 	if (!strcmp(kind->mode, "xts"))
 		return !strcmp(kind->iv, "plain64") && (bits == 256 || bits == 512);

@@ -27,7 +27,8 @@ struct state {
  * with zeros; ESSIV is a template of the kernel's since 5.4. */
 static bool afalg_implements(const struct spec *spec)
 {
-	return !strcmp(spec->kind->iv, "plain64") || !strncmp(spec->kind->kernel, "essiv(", 6);
+	return !spec->kind->integrity &&
+	       (!strcmp(spec->kind->iv, "plain64") || !strncmp(spec->kind->kernel, "essiv(", 6));
 }
 
 static void afalg_describe(const struct backend_cell *cell, char *tier, size_t size)

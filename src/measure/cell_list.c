@@ -136,7 +136,7 @@ static int add_shapes(const struct builder *b, enum measure_engine engine,
 		      struct backend_cell *what)
 {
 	bool multi = engine == MEASURE_CPU && what->direction == ENGINE_ENCRYPT &&
-		     !strcmp(what->spec.kind->mode, "cbc");
+		     !strcmp(what->spec.kind->mode, "cbc") && !what->spec.kind->integrity;
 	int ret = 0;
 
 	what->shape = ENGINE_SERIAL;

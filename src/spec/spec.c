@@ -6,150 +6,124 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define XTS_PROTECTS                                                                               \
-	"Hides data at rest; equal 16-byte blocks at one place in time show, and each such block " \
-	"can be damaged unnoticed."
-#define ADIANTUM_PROTECTS                                                                          \
-	"Hides data at rest; any change scrambles the whole sector, but old sectors can be put "   \
-	"back unnoticed."
-#define CBC_PROTECTS                                                                               \
-	"Hides data at rest; whoever can write to the disk can flip chosen bits of a block by "    \
-	"spoiling the one before it."
-
-/*
- * Key sizes: Linux crypto/xts.c, crypto/adiantum.c and the block ciphers. Names: dm-crypt's
- * documentation (Documentation/admin-guide/device-mapper/dm-crypt.rst).
- */
-const struct spec_kind spec_kinds[] = {{"aes",
-					"xts",
-					"plain64",
-					"xts(aes)",
-					"aes xts",
-					{512, 256},
-					2,
-					false,
-					true,
-					true,
-					0,
-					XTS_PROTECTS},
-				       {"aes",
-					"cbc",
-					"essiv:sha256",
-					"essiv(cbc(aes),sha256)",
-					"aes cbc essiv sha256",
-					{256, 192, 128},
-					1,
-					false,
-					true,
-					true,
-					1,
-					CBC_PROTECTS},
-				       {"xchacha12,aes",
-					"adiantum",
-					"plain64",
-					"adiantum(xchacha12,aes)",
-					"adiantum nhpoly1305 chacha aes",
-					{256},
-					1,
-					true,
-					false,
-					true,
-					2,
-					ADIANTUM_PROTECTS},
-				       {"xchacha20,aes",
-					"adiantum",
-					"plain64",
-					"adiantum(xchacha20,aes)",
-					"adiantum nhpoly1305 chacha aes",
-					{256},
-					1,
-					true,
-					false,
-					true,
-					3,
-					ADIANTUM_PROTECTS},
-				       {"serpent",
-					"xts",
-					"plain64",
-					"xts(serpent)",
-					"serpent xts",
-					{512, 256},
-					2,
-					false,
-					false,
-					true,
-					4,
-					XTS_PROTECTS},
-				       {"twofish",
-					"xts",
-					"plain64",
-					"xts(twofish)",
-					"twofish xts",
-					{512, 256},
-					2,
-					false,
-					false,
-					true,
-					5,
-					XTS_PROTECTS},
-				       {"camellia",
-					"xts",
-					"plain64",
-					"xts(camellia)",
-					"camellia xts",
-					{512, 256},
-					2,
-					false,
-					false,
-					true,
-					6,
-					XTS_PROTECTS},
-				       /* Its IVs can be predicted, so who chooses what is stored
-					  can leave a mark: measured, never offered. */
-				       {"aes",
-					"cbc",
-					"plain64",
-					"cbc(aes)",
-					"aes cbc",
-					{256, 192, 128},
-					1,
-					false,
-					false,
-					false,
-					7,
-					CBC_PROTECTS},
-				       {.kernel = NULL}};
-
 bool spec_sector_valid(unsigned sector)
 {
 	return sector >= SPEC_SECTOR_MIN && sector <= SPEC_SECTOR_MAX && !(sector & (sector - 1));
 }
 
-static const struct spec_kind *find_kind(const char *cipher, const char *mode, const char *iv)
+/* "aes-xts-plain64+hmac-sha256", cut into its words; those that are not there are "". */
+struct words {
+	const char *cipher, *mode, *iv, *integrity;
+};
+
+static bool same_cipher(const struct spec_kind *kind, const struct words *w)
+{
+	return !strcmp(kind->cipher, w->cipher) && !strcmp(kind->mode, w->mode) &&
+	       !strcmp(kind->iv, w->iv);
+}
+
+static const struct spec_kind *find_kind(const struct words *w)
 {
 	for (const struct spec_kind *k = spec_kinds; k->kernel; k++)
-		if (!strcmp(k->cipher, cipher) && !strcmp(k->mode, mode) && !strcmp(k->iv, iv))
+		if (same_cipher(k, w) && !strcmp(k->integrity ? k->integrity : "", w->integrity))
 			return k;
 	return NULL;
 }
 
-/* "aes-xts-plain64, aes-cbc-essiv:sha256, …": what an error message offers. */
-static const char *offered_list(char *buf, size_t size)
+/* "-" between words that are there. */
+static void print_words(const struct words *w, char buf[SPEC_TEXT_MAX])
+{
+	snprintf(buf, SPEC_TEXT_MAX, "%s%s%s%s%s", w->cipher, *w->mode ? "-" : "", w->mode,
+		 *w->iv ? "-" : "", w->iv);
+}
+
+static void kind_words(struct words *w, const struct spec_kind *kind)
+{
+	*w = (struct words){kind->cipher, kind->mode, kind->iv,
+			    kind->integrity ? kind->integrity : ""};
+}
+
+/* What an error message offers: "aes-xts-plain64, aes-cbc-essiv:sha256, …", or only those that have
+ * an integrity mode, with it. */
+static const char *kind_list(char *buf, size_t size, bool with_integrity)
+{
+	char name[SPEC_TEXT_MAX];
+	struct words w;
+	size_t len = 0;
+
+	buf[0] = '\0';
+	for (const struct spec_kind *k = spec_kinds; k->kernel && len < size; k++) {
+		if (with_integrity && !k->integrity)
+			continue;
+		kind_words(&w, k);
+		print_words(&w, name);
+		len += (size_t)snprintf(buf + len, size - len, "%s%s%s%s", len ? ", " : "", name,
+					k->integrity ? "+" : "", w.integrity);
+	}
+	return buf;
+}
+
+/* The integrity modes that a cipher may have: "hmac-sha256". "" when there are none. */
+static const char *integrity_list(const struct words *w, char *buf, size_t size)
 {
 	size_t len = 0;
 
 	buf[0] = '\0';
 	for (const struct spec_kind *k = spec_kinds; k->kernel && len < size; k++)
-		len += snprintf(buf + len, size - len, "%s%s-%s-%s", len ? ", " : "", k->cipher,
-				k->mode, k->iv);
+		if (same_cipher(k, w) && k->integrity)
+			len += (size_t)snprintf(buf + len, size - len, "%s%s", len ? " or " : "",
+						k->integrity);
 	return buf;
 }
 
-/* The combinations that people ask for and should not have, each with its reason. */
-static int explain_refused(const char *cipher, const char *mode, const char *iv, struct status *st)
+static bool known_cipher(const struct words *w)
 {
-	char list[512];
+	for (const struct spec_kind *k = spec_kinds; k->kernel; k++)
+		if (same_cipher(k, w))
+			return true;
+	return false;
+}
 
+/* Of a cipher that is known, but not with this integrity mode, or not without one. */
+static int explain_integrity(const struct words *w, const char *name, struct status *st)
+{
+	char list[SPEC_TEXT_MAX], all[512];
+
+	integrity_list(w, list, sizeof(list));
+	if (!*w->integrity)
+		return status_set(
+			st, ST_USAGE, EINVAL,
+			"%s stores an IV and a tag with each sector, so it needs an integrity mode: write %s+%s.",
+			name, name, list);
+	if (*list)
+		return status_set(st, ST_USAGE, EINVAL, "Integrity mode \"%s\" of %s: it takes %s.",
+				  w->integrity, name, list);
+	return status_set(st, ST_USAGE, EINVAL,
+			  "Integrity mode \"%s\" of %s: it takes none; those that have one are %s.",
+			  w->integrity, name, kind_list(all, sizeof(all), true));
+}
+
+/* Modes that give themselves away when an IV comes twice, as a sector number does. */
+static bool needs_nonce(const struct words *w)
+{
+	return (!strcmp(w->mode, "gcm") && *w->iv) ||
+	       ((!strcmp(w->cipher, "chacha20") || !strcmp(w->cipher, "aegis128")) && *w->mode);
+}
+
+/* The combinations that people ask for and should not have, each with its reason. */
+static int explain_refused(const struct words *w, struct status *st)
+{
+	const char *cipher = w->cipher, *mode = w->mode, *iv = w->iv;
+	char list[1024], name[SPEC_TEXT_MAX];
+
+	print_words(w, name);
+	if (known_cipher(w))
+		return explain_integrity(w, name, st);
+	if (needs_nonce(w))
+		return status_set(
+			st, ST_USAGE, EINVAL,
+			"%s: its IV would come again when a sector is written again, which gives away the data and lets tags be forged; only random does.",
+			name);
 	if (!strcmp(iv, "plain"))
 		return status_set(
 			st, ST_USAGE, EINVAL,
@@ -169,28 +143,50 @@ static int explain_refused(const char *cipher, const char *mode, const char *iv,
 		return status_set(st, ST_USAGE, EINVAL,
 				  "%s-%s-%s: plain64 takes no hash; write %s-%s-plain64.", cipher,
 				  mode, iv, cipher, mode);
-	return status_set(st, ST_USAGE, EINVAL, "Unknown cipher \"%s%s%s%s%s\"; known are %s.",
-			  cipher, *mode ? "-" : "", mode, *iv ? "-" : "", iv,
-			  offered_list(list, sizeof(list)));
+	return status_set(st, ST_USAGE, EINVAL, "Unknown cipher \"%s\"; known are %s.", name,
+			  kind_list(list, sizeof(list), false));
 }
 
-static int parse_cipher(const struct spec_kind **kind, char *text, struct status *st)
+/* text is cut up. integrity: what an option says, or NULL. */
+static int parse_cipher(const struct spec_kind **kind, char *text, const char *integrity,
+			struct status *st)
 {
-	char *mode, *iv;
+	struct words w = {.cipher = text, .mode = "", .iv = "", .integrity = ""};
+	char *at;
 
 	if (!strncmp(text, "capi:", 5))
 		return status_set(
 			st, ST_USAGE, EINVAL,
 			"\"%s\": names of the kernel's crypto API are not taken; write dm-crypt's, such as aes-xts-plain64.",
 			text);
-	mode = strchr(text, '-');
-	if (mode)
-		*mode++ = '\0';
-	iv = mode ? strchr(mode, '-') : NULL;
-	if (iv)
-		*iv++ = '\0';
-	*kind = find_kind(text, mode ? mode : "", iv ? iv : "");
-	return *kind ? 0 : explain_refused(text, mode ? mode : "", iv ? iv : "", st);
+	at = strchr(text, '+');
+	if (at) {
+		*at++ = '\0';
+		w.integrity = at;
+		if (!*at)
+			return status_set(st, ST_USAGE, EINVAL,
+					  "\"%s+\": an integrity mode is missing after the plus.",
+					  text);
+		if (integrity && strcmp(integrity, at) != 0)
+			return status_set(
+				st, ST_USAGE, EINVAL,
+				"--cipher with +%s and --integrity %s contradict each other.", at,
+				integrity);
+	} else if (integrity) {
+		w.integrity = integrity;
+	}
+	at = strchr(text, '-');
+	if (at) {
+		*at++ = '\0';
+		w.mode = at;
+		at = strchr(at, '-');
+	}
+	if (at) {
+		*at++ = '\0';
+		w.iv = at;
+	}
+	*kind = find_kind(&w);
+	return *kind ? 0 : explain_refused(&w, st);
 }
 
 /* Digits only, no sign, no blank, no leading zero. */
@@ -226,16 +222,19 @@ static const char *key_list(const struct spec_kind *kind, char *buf, size_t size
 static int check_key_bits(const struct spec_kind *kind, unsigned bits, const char *text,
 			  struct status *st)
 {
-	char list[64];
+	char list[64], name[SPEC_TEXT_MAX];
+	struct words w;
 
 	for (size_t i = 0; i < KEY_SIZES && kind->key_bits[i]; i++)
 		if (kind->key_bits[i] == bits)
 			return 0;
+	kind_words(&w, kind);
+	print_words(&w, name);
 	return status_set(
-		st, ST_USAGE, EINVAL, "Key size \"%s\" of %s-%s-%s: it takes %s bits%s.", text,
-		kind->cipher, kind->mode, kind->iv, key_list(kind, list, sizeof(list)),
-		kind->key_halves == 2 ? " (two keys: 512 is 256-bit strength, 256 is 128-bit)"
-				      : "");
+		st, ST_USAGE, EINVAL, "Key size \"%s\" of %s: it takes %s bits%s%s.", text, name,
+		key_list(kind, list, sizeof(list)),
+		kind->key_halves == 2 ? " (two keys: 512 is 256-bit strength, 256 is 128-bit)" : "",
+		kind->mac_bits ? "; the key of its MAC comes on top" : "");
 }
 
 static int parse_sector(unsigned *sector, const char *text, struct status *st)
@@ -246,9 +245,40 @@ static int parse_sector(unsigned *sector, const char *text, struct status *st)
 	return 0;
 }
 
-int spec_parse(struct spec *spec, const char *text, struct status *st)
+/* Moves "+INTEGRITY" to where the cipher is, behind which the key size no longer stands. */
+static int split(char *buf, char **key, char **sector, struct status *st)
 {
-	char buf[SPEC_TEXT_MAX], *key, *sector;
+	char *plus;
+
+	*sector = strchr(buf, '@');
+	if (*sector)
+		*(*sector)++ = '\0';
+	*key = strchr(buf, '/');
+	if (!*key)
+		return 0;
+	plus = strchr(*key, '+');
+	if (plus && memchr(buf, '+', (size_t)(*key - buf)))
+		return status_set(st, ST_USAGE, EINVAL,
+				  "\"%s\": more than one integrity mode; one spec reads "
+				  "aes-gcm-random/256+aead@4096.",
+				  buf);
+	*(*key)++ = '\0';
+	return 0;
+}
+
+/* The cipher with "+INTEGRITY" behind it, as it stands without a key size. */
+static void join(char out[SPEC_TEXT_MAX], const char *cipher, char *key)
+{
+	char *plus = key ? strchr(key, '+') : NULL;
+
+	snprintf(out, SPEC_TEXT_MAX, "%s%s", cipher, plus ? plus : "");
+	if (plus)
+		*plus = '\0';
+}
+
+static int parse(struct spec *spec, const char *text, const char *integrity, struct status *st)
+{
+	char buf[SPEC_TEXT_MAX], cipher[SPEC_TEXT_MAX], *key, *sector;
 	struct spec parsed = {NULL, 0, 0};
 	int ret;
 
@@ -259,13 +289,11 @@ int spec_parse(struct spec *spec, const char *text, struct status *st)
 			      : "The cipher spec is empty%s; one reads aes-xts-plain64/512@4096.",
 			*text ? text : "");
 	strcpy(buf, text);
-	sector = strchr(buf, '@');
-	if (sector)
-		*sector++ = '\0';
-	key = strchr(buf, '/');
-	if (key)
-		*key++ = '\0';
-	ret = parse_cipher(&parsed.kind, buf, st);
+	ret = split(buf, &key, &sector, st);
+	if (ret)
+		return ret;
+	join(cipher, buf, key);
+	ret = parse_cipher(&parsed.kind, cipher, integrity, st);
 	if (ret)
 		return ret;
 	parsed.key_bits = parsed.kind->key_bits[0];
@@ -285,14 +313,19 @@ int spec_parse(struct spec *spec, const char *text, struct status *st)
 	return 0;
 }
 
-int spec_from_options(struct spec *spec, const char *cipher, unsigned key_bits, unsigned sector,
-		      struct status *st)
+int spec_parse(struct spec *spec, const char *text, struct status *st)
+{
+	return parse(spec, text, NULL, st);
+}
+
+int spec_from_options(struct spec *spec, const char *cipher, const char *integrity,
+		      unsigned key_bits, unsigned sector, struct status *st)
 {
 	struct spec parsed;
 	char text[16];
 	int ret;
 
-	ret = spec_parse(&parsed, cipher, st);
+	ret = parse(&parsed, cipher, integrity, st);
 	if (ret)
 		return ret;
 	if (key_bits) {
@@ -322,23 +355,28 @@ int spec_from_options(struct spec *spec, const char *cipher, unsigned key_bits, 
 
 char *spec_cipher_mode(const struct spec *spec, char buf[SPEC_TEXT_MAX])
 {
-	snprintf(buf, SPEC_TEXT_MAX, "%s-%s", spec->kind->mode, spec->kind->iv);
+	snprintf(buf, SPEC_TEXT_MAX, "%s%s%s", spec->kind->mode, *spec->kind->iv ? "-" : "",
+		 spec->kind->iv);
 	return buf;
 }
 
 char *spec_cipher(const struct spec *spec, char buf[SPEC_TEXT_MAX])
 {
-	snprintf(buf, SPEC_TEXT_MAX, "%s-%s-%s", spec->kind->cipher, spec->kind->mode,
-		 spec->kind->iv);
+	struct words w;
+
+	kind_words(&w, spec->kind);
+	print_words(&w, buf);
 	return buf;
 }
 
 char *spec_print(const struct spec *spec, char buf[SPEC_TEXT_MAX])
 {
+	const char *integrity = spec->kind->integrity;
 	char cipher[SPEC_TEXT_MAX];
 	int len;
 
-	len = snprintf(buf, SPEC_TEXT_MAX, "%s/%u", spec_cipher(spec, cipher), spec->key_bits);
+	len = snprintf(buf, SPEC_TEXT_MAX, "%s/%u%s%s", spec_cipher(spec, cipher), spec->key_bits,
+		       integrity ? "+" : "", integrity ? integrity : "");
 	if (spec->sector && len > 0 && len < SPEC_TEXT_MAX)
 		snprintf(buf + len, SPEC_TEXT_MAX - len, "@%u", spec->sector);
 	return buf;
@@ -349,9 +387,30 @@ unsigned spec_strength(const struct spec *spec)
 	return spec->key_bits / spec->kind->key_halves;
 }
 
+unsigned spec_volume_key_bits(const struct spec *spec)
+{
+	return spec->key_bits + spec->kind->mac_bits;
+}
+
+unsigned spec_stored(const struct spec *spec)
+{
+	return spec->kind->iv_stored + spec->kind->tag;
+}
+
+unsigned spec_journalled(const struct spec *spec)
+{
+	/* A sector number and, of each 512 bytes, the last eight, whose place in the journal's
+	 * data the commit ID takes (drivers/md/dm-integrity.c, struct journal_entry). */
+	const unsigned entry = 8 + spec->sector / 512 * 8 + spec_stored(spec);
+
+	return spec->kind->integrity ? spec->sector + (entry + 7) / 8 * 8 : 0;
+}
+
 enum spec_class spec_class(const struct spec *spec)
 {
-	if (!strcmp(spec->kind->mode, "cbc"))
+	/* Whoever flips bits under a MAC is found out, so that CBC's malleability does not count.
+	 */
+	if (!strcmp(spec->kind->mode, "cbc") && !spec->kind->integrity)
 		return SPEC_CLASS_CBC;
 	return spec_strength(spec) >= 256 ? SPEC_CLASS_STRONG : SPEC_CLASS_XTS128;
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A cipher spec as a value: CIPHER/KEYBITS[@SECTOR], e.g. aes-xts-plain64/512@4096, with dm-crypt's
- * and cryptsetup's names for the cipher. Pure: no I/O.
+ * A cipher spec as a value: CIPHER/KEYBITS[+INTEGRITY][@SECTOR], e.g. aes-xts-plain64/512@4096 or
+ * aes-gcm-random/256+aead@4096, with dm-crypt's and cryptsetup's names for the cipher and for the
+ * integrity mode. Pure: no I/O.
  */
 #ifndef DMCT_SPEC_SPEC_H
 #define DMCT_SPEC_SPEC_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "util/status.h"
 
@@ -29,7 +31,7 @@ enum spec_class {
 struct spec_kind {
 	const char *cipher;   /* "aes", "xchacha12,aes" */
 	const char *mode;     /* "xts" */
-	const char *iv;       /* "plain64", "essiv:sha256" */
+	const char *iv;       /* "plain64", "essiv:sha256"; "" for "aegis128-random" */
 	const char *kernel;   /* the kernel crypto API's name: "xts(aes)" */
 	const char *modules;  /* what an initramfs must hold, space-separated */
 	unsigned key_bits[4]; /* allowed key sizes, best first; 0 ends */
@@ -38,7 +40,20 @@ struct spec_kind {
 	bool fips;       /* approved in FIPS mode */
 	bool offered;    /* may be recommended: a candidate */
 	unsigned usual;  /* rank for ties, 0 the most usual */
-	const char *protects; /* one sentence: what it gives and what not */
+	const char *protects; /* in a sentence or two: what it gives and what not */
+
+	/*
+	 * Authenticated modes: dm-crypt on dm-integrity, which keeps a tag, and where the IV is
+	 * random that too, beside each sector. cryptsetup's name for --integrity ("aead",
+	 * "hmac-sha256", "poly1305"); NULL: none.
+	 */
+	const char *integrity;
+	unsigned mac_bits;     /* key of the MAC, which comes on top of key_bits */
+	unsigned iv_stored;    /* bytes of IV kept beside each sector */
+	unsigned tag;          /* bytes of tag */
+	uint64_t writes_limit; /* sectors that may be written with one key before a random IV is
+				  likely enough to come twice, where that is the end; 0: no limit
+				  that a disk reaches */
 };
 
 struct spec {
@@ -48,19 +63,20 @@ struct spec {
 };
 
 /*
- * Parses CIPHER/KEYBITS[@SECTOR]. KEYBITS may be left out (256-bit strength, else the best there
- * is). -EINVAL with *st (ST_USAGE) says what is wrong and what is allowed; 32-bit IVs ("plain"),
- * ECB and stream modes, known but never offered, are explained. *spec is untouched on failure.
+ * Parses CIPHER/KEYBITS[+INTEGRITY][@SECTOR]. KEYBITS may be left out (256-bit strength, else the
+ * best there is). -EINVAL with *st (ST_USAGE) says what is wrong and what is allowed; 32-bit IVs
+ * ("plain"), ECB and stream modes, known but never offered, are explained. *spec is untouched on
+ * failure.
  */
 int spec_parse(struct spec *spec, const char *text, struct status *st);
 
 /*
- * Builds a spec from cryptsetup's three options: cipher "aes-xts-plain64" (or a whole spec text),
- * key_bits and sector 0 when not given. Contradictions ("…/512" with --key-size 256) are errors. As
- * spec_parse() otherwise.
+ * Builds a spec from cryptsetup's four options: cipher "aes-xts-plain64" (or a whole spec text);
+ * integrity NULL, key_bits and sector 0 when not given. Contradictions ("…/512" with --key-size
+ * 256) are errors. As spec_parse() otherwise.
  */
-int spec_from_options(struct spec *spec, const char *cipher, unsigned key_bits, unsigned sector,
-		      struct status *st);
+int spec_from_options(struct spec *spec, const char *cipher, const char *integrity,
+		      unsigned key_bits, unsigned sector, struct status *st);
 
 /* Writes the text form, "aes-xts-plain64/512@4096", to buf; "@…" only when the sector is said.
  * Returns buf. */
@@ -72,6 +88,14 @@ char *spec_cipher_mode(const struct spec *spec, char buf[SPEC_TEXT_MAX]);
 
 /* True strength in bits against key search: AES-XTS with 512 key bits is 256. */
 unsigned spec_strength(const struct spec *spec);
+/* Bits of the volume key: the cipher's and, where there is one, the MAC's behind it. */
+unsigned spec_volume_key_bits(const struct spec *spec);
+/* Bytes that dm-integrity keeps beside each sector: IV and tag; 0 without an integrity mode. */
+unsigned spec_stored(const struct spec *spec);
+/* Bytes that go through dm-integrity's journal for each sector written, before they are written to
+ * their place: the sector and its entry. For specs with a sector size; 0 without an integrity
+ * mode. */
+unsigned spec_journalled(const struct spec *spec);
 enum spec_class spec_class(const struct spec *spec);
 const char *spec_class_name(enum spec_class class);
 bool spec_equal(const struct spec *a, const struct spec *b);

@@ -124,6 +124,17 @@ static int rehearse_error(int err, const char *step, const struct luks_request *
 			  cause);
 }
 
+/* dm-integrity's own metadata would have to be written, and the whole device once, for its tags. */
+static int refuse_integrity(const struct spec *spec, struct status *st)
+{
+	char text[SPEC_TEXT_MAX];
+
+	return status_set(st, ST_REFUSED, EOPNOTSUPP,
+			  "%s: volumes with an integrity mode are not made here; cryptsetup "
+			  "luksFormat --integrity %s makes one. Nothing was written.",
+			  spec_print(spec, text), spec->kind->integrity);
+}
+
 int luks_rehearse(const struct luks_request *request, const struct device_facts *device,
 		  const struct secret *secret, struct status *st)
 {
@@ -134,6 +145,8 @@ int luks_rehearse(const struct luks_request *request, const struct device_facts 
 	char path[32];
 	int fd, ret;
 
+	if (request->plan->spec.kind->integrity)
+		return refuse_integrity(&request->plan->spec, st);
 	fd = memfd_create("dmcrypt-tune-rehearsal", MFD_CLOEXEC);
 	if (fd < 0 || ftruncate(fd, device->size)) {
 		ret = -errno;
@@ -256,6 +269,8 @@ int luks_format(struct guard *guard, const struct luks_request *request,
 	unsigned char *head = NULL;
 	int ret;
 
+	if (plan->spec.kind->integrity)
+		return refuse_integrity(&plan->spec, st);
 	ret = guard_recheck(guard, st);
 	if (!ret)
 		ret = guard_room(guard, plan->data_offset, true, st);

@@ -24,6 +24,20 @@ static void test_good(void)
 		 "xchacha12,aes-adiantum-plain64/256@4096", 256, SPEC_CLASS_STRONG},
 		{"aes-cbc-essiv:sha256/192", "aes-cbc-essiv:sha256/192", 192, SPEC_CLASS_CBC},
 		{"serpent-xts-plain64", "serpent-xts-plain64/512", 256, SPEC_CLASS_STRONG},
+		{"aes-gcm-random/256+aead@4096", "aes-gcm-random/256+aead@4096", 256,
+		 SPEC_CLASS_STRONG},
+		{"aes-gcm-random+aead", "aes-gcm-random/256+aead", 256, SPEC_CLASS_STRONG},
+		{"aes-gcm-random+aead/128", "aes-gcm-random/128+aead", 128, SPEC_CLASS_XTS128},
+		{"aegis128-random/128+aead@512", "aegis128-random/128+aead@512", 128,
+		 SPEC_CLASS_XTS128},
+		{"chacha20-random/256+poly1305", "chacha20-random/256+poly1305", 256,
+		 SPEC_CLASS_STRONG},
+		{"aes-xts-plain64+hmac-sha256@4096", "aes-xts-plain64/512+hmac-sha256@4096", 256,
+		 SPEC_CLASS_STRONG},
+		{"aes-xts-random/256+hmac-sha256", "aes-xts-random/256+hmac-sha256", 128,
+		 SPEC_CLASS_XTS128},
+		{"aes-cbc-essiv:sha256/256+hmac-sha256", "aes-cbc-essiv:sha256/256+hmac-sha256",
+		 256, SPEC_CLASS_STRONG},
 	};
 	char text[SPEC_TEXT_MAX];
 	struct status st = {0};
@@ -69,6 +83,23 @@ static void test_bad(void)
 		{"capi:xts(aes)-plain64", "crypto API"},
 		{"AES-XTS-PLAIN64", "Unknown cipher"},
 		{"aes-xts-plain64/99999999999999999999", "512 or 256"},
+		{"aes-gcm-random/256", "write aes-gcm-random+aead"},
+		{"chacha20-random", "write chacha20-random+poly1305"},
+		{"aegis128-random/128@512", "write aegis128-random+aead"},
+		{"aes-xts-random/512", "write aes-xts-random+hmac-sha256"},
+		{"aes-xts-plain64/512+aead", "it takes hmac-sha256"},
+		{"aes-xts-plain64/512+hmac-sha512", "\"hmac-sha512\" of aes-xts-plain64"},
+		{"aes-xts-plain64/512+", "missing after the plus"},
+		{"aes-xts-plain64+hmac-sha256/512+hmac-sha256", "more than one"},
+		{"aes-xts-plain64/512+hmac-sha256+aead", "\"hmac-sha256+aead\""},
+		{"aes-xts-plain64/512@4096+hmac-sha256", "Sector size \"4096+hmac-sha256\""},
+		{"serpent-xts-plain64+hmac-sha256", "takes none; those that have one are aes-xts"},
+		{"aes-gcm-random/192+aead", "256 or 128 bits."},
+		{"aes-xts-plain64/768+hmac-sha256", "the key of its MAC comes on top"},
+		{"aes-gcm-plain64+aead", "only random does"},
+		{"chacha20-plain64+poly1305", "only random does"},
+		{"aegis128-plain64/128+aead", "only random does"},
+		{"aegis256-random+aead", "Unknown cipher \"aegis256-random\""},
 	};
 	char longest[2 * SPEC_TEXT_MAX];
 	struct spec spec = {NULL, 7, 7};
@@ -93,21 +124,102 @@ static void test_options(void)
 	struct status st = {0};
 	struct spec spec;
 
-	ok(!spec_from_options(&spec, "aes-xts-plain64", 256, 2048, &st) &&
+	ok(!spec_from_options(&spec, "aes-xts-plain64", NULL, 256, 2048, &st) &&
 		   !strcmp(spec_print(&spec, text), "aes-xts-plain64/256@2048"),
 	   "three options are one spec: %s", text);
-	ok(spec_from_options(&spec, "aes-xts-plain64/512", 256, 0, &st) == -EINVAL &&
+	ok(spec_from_options(&spec, "aes-xts-plain64/512", NULL, 256, 0, &st) == -EINVAL &&
 		   strstr(st.message, "contradict"),
 	   "%s", st.message);
-	ok(spec_from_options(&spec, "aes-xts-plain64@512", 0, 4096, &st) == -EINVAL &&
+	ok(spec_from_options(&spec, "aes-xts-plain64@512", NULL, 0, 4096, &st) == -EINVAL &&
 		   strstr(st.message, "contradict"),
 	   "%s", st.message);
-	ok(spec_from_options(&spec, "aes-xts-plain64", 192, 0, &st) == -EINVAL &&
+	ok(spec_from_options(&spec, "aes-xts-plain64", NULL, 192, 0, &st) == -EINVAL &&
 		   strstr(st.message, "192"),
 	   "%s", st.message);
-	ok(spec_from_options(&spec, "aes-xts-plain64", 0, 600, &st) == -EINVAL &&
+	ok(spec_from_options(&spec, "aes-xts-plain64", NULL, 0, 600, &st) == -EINVAL &&
 		   strstr(st.message, "600"),
 	   "%s", st.message);
+}
+
+/* cryptsetup 2.6: lib/integrity/integrity.c, INTEGRITY_tag_size() and INTEGRITY_key_size(); "size"
+ * of the segment's integrity object and of the key in LUKS2 headers that it makes. */
+static void test_integrity(void)
+{
+	static const struct {
+		const char *text, *cipher, *mode, *kernel;
+		unsigned key, stored, journalled;
+		uint64_t limit;
+	} cases[] = {
+		{"aes-xts-plain64/512@4096", "aes-xts-plain64", "xts-plain64", "xts(aes)", 512, 0,
+		 0, 0},
+		{"aes-gcm-random/256+aead@4096", "aes-gcm-random", "gcm-random", "gcm(aes)", 256,
+		 28, 4096 + 104, 1ULL << 32},
+		{"aes-gcm-random/256+aead@512", "aes-gcm-random", "gcm-random", "gcm(aes)", 256, 28,
+		 512 + 48, 1ULL << 32},
+		{"aegis128-random/128+aead@4096", "aegis128-random", "random", "aegis128", 128, 32,
+		 4096 + 104, 0},
+		{"chacha20-random/256+poly1305@512", "chacha20-random", "random",
+		 "rfc7539(chacha20,poly1305)", 256, 28, 512 + 48, 1ULL << 32},
+		{"aes-xts-plain64/512+hmac-sha256@4096", "aes-xts-plain64", "xts-plain64",
+		 "authenc(hmac(sha256),xts(aes))", 768, 32, 4096 + 104, 0},
+		{"aes-xts-random/512+hmac-sha256@4096", "aes-xts-random", "xts-random",
+		 "authenc(hmac(sha256),xts(aes))", 768, 48, 4096 + 120, 0},
+		{"aes-cbc-essiv:sha256/256+hmac-sha256@4096", "aes-cbc-essiv:sha256",
+		 "cbc-essiv:sha256", "essiv(authenc(hmac(sha256),cbc(aes)),sha256)", 512, 32,
+		 4096 + 104, 0},
+	};
+	char cipher[SPEC_TEXT_MAX], mode[SPEC_TEXT_MAX];
+	struct status st = {0};
+	struct spec spec;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		if (!ok(!spec_parse(&spec, cases[i].text, &st), "%s %s", cases[i].text, st.message))
+			continue;
+		spec_cipher(&spec, cipher);
+		spec_cipher_mode(&spec, mode);
+		ok(!strcmp(cipher, cases[i].cipher) && !strcmp(mode, cases[i].mode) &&
+			   !strcmp(spec.kind->kernel, cases[i].kernel),
+		   "%s: %s, mode %s, kernel %s", cases[i].text, cipher, mode, spec.kind->kernel);
+		ok(spec_volume_key_bits(&spec) == cases[i].key &&
+			   spec_stored(&spec) == cases[i].stored &&
+			   spec_journalled(&spec) == cases[i].journalled &&
+			   spec.kind->writes_limit == cases[i].limit,
+		   "%s: %u bits of key, %u bytes beside a sector, %u through the journal",
+		   cases[i].text, spec_volume_key_bits(&spec), spec_stored(&spec),
+		   spec_journalled(&spec));
+		ok(!spec.kind->integrity ||
+			   (!spec.kind->offered && strstr(spec.kind->protects, "put back") &&
+			    !!spec.kind->writes_limit == !!strstr(spec.kind->protects, "2^32")),
+		   "%s says what it does not do", cases[i].text);
+	}
+	ok(!spec_from_options(&spec, "aes-gcm-random", "aead", 128, 0, &st) &&
+		   !strcmp(spec_print(&spec, cipher), "aes-gcm-random/128+aead"),
+	   "--integrity aead: %s", cipher);
+	ok(!spec_from_options(&spec, "aes-xts-plain64/512+hmac-sha256", "hmac-sha256", 0, 4096,
+			      &st) &&
+		   !strcmp(spec_print(&spec, cipher), "aes-xts-plain64/512+hmac-sha256@4096"),
+	   "said twice alike: %s", cipher);
+	ok(spec_from_options(&spec, "aes-xts-plain64+hmac-sha256", "aead", 0, 0, &st) == -EINVAL &&
+		   strstr(st.message, "contradict"),
+	   "%s", st.message);
+	ok(spec_from_options(&spec, "aes-xts-plain64", "crc32c", 0, 0, &st) == -EINVAL &&
+		   strstr(st.message, "it takes hmac-sha256"),
+	   "%s", st.message);
+}
+
+/* Names of kinds are unique, with their integrity mode, and stand in order. */
+static void test_kinds(void)
+{
+	struct spec a = {NULL, 0, 0}, b;
+	char text[SPEC_TEXT_MAX];
+	struct status st = {0};
+
+	for (a.kind = spec_kinds; a.kind->kernel; a.kind++) {
+		a.key_bits = a.kind->key_bits[0];
+		ok(!spec_parse(&b, spec_print(&a, text), &st) && spec_equal(&a, &b) &&
+			   a.kind->usual == (unsigned)(a.kind - spec_kinds),
+		   "%s reads back as what it is", text);
+	}
 }
 
 int main(void)
@@ -115,5 +227,7 @@ int main(void)
 	test_good();
 	test_bad();
 	test_options();
+	test_integrity();
+	test_kinds();
 	return tap_done();
 }
