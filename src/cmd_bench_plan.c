@@ -261,7 +261,7 @@ static int plan_shapes(struct bench_plan *plan, const char *shape, struct status
 
 /* A buffer that does not fit into memory is found out by the kernel when it is filled, and then by
  * killing. */
-static int check_memory(const struct bench_plan *plan, const struct facts *facts, struct status *st)
+static int check_memory(struct bench_plan *plan, const struct facts *facts, struct status *st)
 {
 	uint64_t buffer = plan->request.buffer, most = memory_ceiling(&facts->memory);
 	char wanted[UNITS_MAX], have[UNITS_MAX];
@@ -279,6 +279,10 @@ static int check_memory(const struct bench_plan *plan, const struct facts *facts
 				  "are free.",
 				  threads, threads == 1 ? "" : "s", units_size(buffer, wanted),
 				  units_size(most, have));
+	/* Every thread has a buffer, also those that only the roofline needs. */
+	plan->request.roof_threads = cpu_threads(&facts->cpu);
+	if (most && buffer > most / 2 / plan->request.roof_threads)
+		plan->request.roof_threads = 0;
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/json_measure.h"
 #include "report/paragraph.h"
 #include "util/json.h"
 #include "util/text.h"
@@ -212,6 +213,7 @@ void cmd_plan_json(struct json_object *obj, const struct plan *plan,
 	for (size_t i = 0; i < plan->n_reasons; i++)
 		json_append_string(list, plan->reasons[i]);
 	json_put(obj, "reasons", list);
+	json_put_conditions(obj, &source->measurement);
 	json_put(obj, "rejected", rejected_json(plan));
 	json_put(obj, "pbkdf", pbkdf_json(&plan->pbkdf));
 	list = json_object_new_array();
@@ -330,6 +332,14 @@ static void print_pbkdf(FILE *out, const struct plan_pbkdf *p)
 	fputc('\n', out);
 }
 
+static void print_conditions(FILE *out, const struct measurement *m)
+{
+	if (m->n_conditions)
+		fprintf(out, "\nTo bear in mind of the measuring:\n");
+	for (size_t i = 0; i < m->n_conditions; i++)
+		report_paragraph(out, 4, "  -", "%s", m->conditions[i].message);
+}
+
 void cmd_plan_text(FILE *out, const struct plan *plan, const struct plan_source *source,
 		   const char *device, const char *label, bool whole)
 {
@@ -349,6 +359,7 @@ void cmd_plan_text(FILE *out, const struct plan *plan, const struct plan_source 
 	fprintf(out, "\nWhy:\n");
 	for (size_t i = 0; i < plan->n_reasons; i++)
 		report_paragraph(out, 4, "  -", "%s", plan->reasons[i]);
+	print_conditions(out, &source->measurement);
 	if (!whole)
 		return;
 	fprintf(out, "\nNot chosen:\n");

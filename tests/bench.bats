@@ -61,6 +61,22 @@ bench() {
 	is "$(json '[.results[].spec] | unique | join(" ")')" "aes-xts-plain64/512@1024 aes-xts-plain64/512@512"
 }
 
+@test "the widest AES units also on all CPUs at once, though cells are on one" {
+	bench --engine cpu aes-xts-plain64/512@4096
+	is "$(json '[.results[].threads] | unique | join(" ")')" 1
+	[ "$(json '.roofline | length')" -gt 0 ] || skip "the CPU has no AES instructions"
+	cpus=$(json .cpu.allowed)
+	[ "$cpus" -gt 1 ] || skip "this process may use one CPU only"
+	json '.cpu.quota // empty' | grep -q . && skip "a cgroup's quota"
+	is "$(json '[.roofline[] | select(.threads > 1) | "\(.bits) \(.threads)"] | join(" ")')" \
+		"$(json '[.roofline[].bits] | max') $cpus"
+	is "$(json '[.roofline[] | select(.threads == 1 and .bytes_per_second_aes256 > 0)] | length > 0')" true
+	# Said or not as the figures have it.
+	one=$(json '([.roofline[].bits] | max) as $w | .roofline[] | select(.threads == 1 and .bits == $w) | .bytes_per_second_aes256')
+	all=$(json '.roofline[] | select(.threads > 1) | .bytes_per_second_aes256')
+	is "$(json '[.conditions[] | select(.id == "shared-aes-units")] | length')" "$((all < one * cpus * 65 / 100))"
+}
+
 @test "--cpu-disable aes leaves the portable tier, no roofline, and says so" {
 	bench --engine cpu --cpu-disable aes aes-xts-plain64/512@4096
 	is "$(json '[.results[].tier] | unique | join(" ")')" portable

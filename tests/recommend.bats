@@ -47,6 +47,22 @@ chosen() {
 	is "$(json '.rejected[] | select(.spec == "aes-xts-plain64/512@4096") | .reason')" "59.6 MB/s expected, 68 % slower"
 }
 
+@test "what made the saved numbers mean less is said with the decision" {
+	results cpu aes-xts-plain64/512@4096 500 500 >r.json
+	expect 0 "$DMCT" recommend --json --from r.json
+	valid recommend
+	is "$(json '.conditions | length')" 0
+	jq '.conditions = [{id: "shared-aes-units", message: "2 threads did 1.02 times the AES rounds of one."},
+		{id: "of-a-later-day", message: "a\u001b[31mb"}]' r.json >c.json
+	expect 0 "$DMCT" recommend --json --from c.json
+	valid recommend
+	is "$(json '.conditions | map(.id) | join(" ")')" "shared-aes-units of-a-later-day"
+	is "$(json '.conditions[0].message')" "2 threads did 1.02 times the AES rounds of one."
+	expect 0 "$DMCT" recommend --from c.json
+	grep -A2 '^To bear in mind of the measuring:$' <<<"$output" | tail -n 2 >said
+	printf '  - %s\n' '2 threads did 1.02 times the AES rounds of one.' 'a?[31mb' | diff - said
+}
+
 @test "the order of the candidates does not matter" {
 	results afalg aes-xts-plain64/512@4096 500 500 aes-xts-plain64/256@4096 640 640 \
 		xchacha12,aes-adiantum-plain64/256@4096 503 503 >r.json

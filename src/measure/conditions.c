@@ -15,6 +15,7 @@
 #include "measure/sampler.h"
 #include "measure/stats.h"
 #include "util/sysfile.h"
+#include "util/units.h"
 
 /* Quartiles further apart than this share of the median are noise worth naming. */
 #define NOISY 0.10
@@ -174,26 +175,57 @@ static int of_results(struct measurement *m)
  */
 #define SHARED 0.65
 
+double conditions_shared_units(double one, double all, unsigned threads,
+			       const struct cpu_facts *cpu)
+{
+	if (threads < 2 || !(one > 0) || !(all > 0) || (cpu->allowed && threads > cpu->allowed) ||
+	    (cpu->quota > 0 && cpu->quota < threads) || all >= SHARED * threads * one)
+		return 0;
+	return all / one;
+}
+
+static bool found(const struct measurement *m, const char *id)
+{
+	for (size_t i = 0; i < m->n_conditions; i++)
+		if (!strcmp(m->conditions[i].id, id))
+			return true;
+	return false;
+}
+
+static int add_shared(struct measurement *m, const struct measure_roofline *one,
+		      const struct measure_roofline *all, double times)
+{
+	/* What else took the CPUs away meanwhile would look the same. */
+	const bool others = found(m, "busy") || found(m, "steal") || found(m, "throttled");
+	char got[UNITS_MAX], each[UNITS_MAX];
+
+	return add(
+		m, "shared-aes-units",
+		"%u threads did %.2f times the AES rounds of one (AES-256: %s together, not %s): "
+		"CPUs share AES units, as siblings of one core do%s.",
+		all->threads, times, units_speed(all->aes256, got),
+		units_speed(one->aes256 * all->threads, each),
+		others ? ", or other programs had them" : "");
+}
+
 /* Two CPUs that are siblings of one core, which a hypervisor need not say, have one set of AES
- * units between them: a second thread then adds little. So do others' threads on a busy machine. */
+ * units between them: a second thread then adds little. */
 static int of_rooflines(struct measurement *m, const struct cpu_facts *cpu)
 {
+	double times;
+
 	for (size_t i = 0; i < m->n_rooflines; i++) {
 		const struct measure_roofline *one = &m->rooflines[i];
 
 		for (size_t j = 0; j < m->n_rooflines && one->threads == 1; j++) {
 			const struct measure_roofline *all = &m->rooflines[j];
 
-			if (all->bits != one->bits || all->threads < 2 || one->aes256 <= 0 ||
-			    (cpu->allowed && all->threads > cpu->allowed) ||
-			    (cpu->quota > 0 && cpu->quota < all->threads) || all->aes256 <= 0 ||
-			    all->aes256 >= SHARED * all->threads * one->aes256)
+			if (all->bits != one->bits)
 				continue;
-			return add(
-				m, "shared-aes-units",
-				"%u threads did %.2f times the AES rounds of one: CPUs here share "
-				"AES units (siblings of one core, or with other programs).",
-				all->threads, all->aes256 / one->aes256);
+			times = conditions_shared_units(one->aes256, all->aes256, all->threads,
+							cpu);
+			if (times > 0)
+				return add_shared(m, one, all, times);
 		}
 	}
 	return 0;

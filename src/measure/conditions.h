@@ -26,4 +26,12 @@ int conditions_find(struct measurement *m, const struct facts *facts,
 		    const struct conditions_mark *before, const struct conditions_mark *after,
 		    double cut_short);
 
+/*
+ * Whether CPUs share AES units, by the AES rounds (in bytes per second) of one thread and of
+ * `threads` at once: how many times one thread's the latter are, or 0 when they are as many as they
+ * should be, when it is not known, or when there are fewer CPUs than threads to run them.
+ */
+double conditions_shared_units(double one, double all, unsigned threads,
+			       const struct cpu_facts *cpu);
+
 #endif

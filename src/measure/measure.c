@@ -179,6 +179,7 @@ static int measure_all(struct job *job, const struct facts *facts)
 {
 	const struct measure_request *request = job->request;
 	size_t buffer = request->buffer ? request->buffer : DEFAULT_BUFFER, size;
+	unsigned threads;
 	int ret;
 
 	ret = cells_list(&job->cells, job->m, request, facts, &job->run);
@@ -186,7 +187,9 @@ static int measure_all(struct job *job, const struct facts *facts)
 		return ret;
 	size = cells_max_size(&job->cells);
 	job->run.buffer = buffer > size ? buffer : size;
-	ret = pool_new(&job->run.pool, cells_max_threads(&job->cells), job->run.buffer);
+	threads = cells_max_threads(&job->cells);
+	threads = threads > request->roof_threads ? threads : request->roof_threads;
+	ret = pool_new(&job->run.pool, threads, job->run.buffer);
 	if (!ret)
 		ret = open_all(job);
 	if (!ret)

@@ -105,6 +105,9 @@ struct measure_request {
 	unsigned shapes; /* bit 1 << ENGINE_x; multi is only measured where it differs */
 	const unsigned *threads;
 	size_t n_threads;
+	/* 0, or a number of threads that the widest roofline is measured with too, beside one: what
+	 * the CPUs' AES units do together. */
+	unsigned roof_threads;
 	double seconds; /* the whole budget, warm-up and checks included */
 	size_t buffer;  /* bytes walked per thread; default 1 MiB when 0 */
 	void (*progress)(void *arg, double fraction, const char *what); /* may be NULL */

@@ -27,25 +27,36 @@ static int add(struct roofs *roofs, struct roof *roof)
 	return 0;
 }
 
+/* Both key sizes. */
+static int add_tier(struct roofs *roofs, const struct engine_tier *tier, unsigned threads,
+		    struct run *run)
+{
+	struct roof roof = {.run = run, .tier = tier, .key_bits = 128, .threads = threads};
+	int ret;
+
+	if (threads > pool_threads(run->pool))
+		return 0;
+	ret = add(roofs, &roof);
+	roof.key_bits = 256;
+	return ret ? ret : add(roofs, &roof);
+}
+
 int roofs_list(struct roofs *roofs, const struct measure_request *request,
 	       const struct facts *facts, struct run *run)
 {
+	bool widest = true;
 	int ret = 0;
 
 	for (const struct engine_tier *const *t = engine_tiers; *t && !ret; t++) {
 		if (!engine_tier_bits(*t) || !engine_tier_usable(*t, &facts->cpu, NULL, 0))
 			continue;
-		for (size_t i = 0; i < request->n_threads && !ret; i++) {
-			struct roof roof = {.run = run, .tier = *t, .key_bits = 128};
-
-			roof.threads = request->threads[i];
-			if (roof.threads > pool_threads(run->pool))
-				continue;
-			ret = add(roofs, &roof);
-			roof.key_bits = 256;
-			if (!ret)
-				ret = add(roofs, &roof);
+		for (size_t i = 0; i < request->n_threads && !ret; i++)
+			ret = add_tier(roofs, *t, request->threads[i], run);
+		if (widest && request->roof_threads > 1) {
+			ret = ret ? ret : add_tier(roofs, *t, 1, run);
+			ret = ret ? ret : add_tier(roofs, *t, request->roof_threads, run);
 		}
+		widest = false;
 	}
 	return ret;
 }

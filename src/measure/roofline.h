@@ -13,7 +13,8 @@ struct roofs {
 };
 
 /* A loop for each vector width that a usable tier has, key size and number of threads that could be
- * started; none where the CPU has no AES instructions. Returns 0 or -ENOMEM. */
+ * started, and for the widest also request->roof_threads; none where the CPU has no AES
+ * instructions. Returns 0 or -ENOMEM. */
 int roofs_list(struct roofs *roofs, const struct measure_request *request,
 	       const struct facts *facts, struct run *run);
 void roofs_free(struct roofs *roofs);

@@ -38,6 +38,16 @@ static void keep_least(double *least, double value)
 		*least = value;
 }
 
+size_t trial_choose(const double *ns, size_t n)
+{
+	size_t stands = n;
+
+	for (size_t i = 0; i < n; i++)
+		if (ns[i] > 0 && (stands == n || ns[i] * CLEARLY <= ns[stands]))
+			stands = i;
+	return stands;
+}
+
 const struct engine_tier *trial_best_tier(const struct cpu_facts *cpu)
 {
 	const struct engine_tier *best = engine_tier_best(cpu);
@@ -45,8 +55,8 @@ const struct engine_tier *trial_best_tier(const struct cpu_facts *cpu)
 	double least[16] = {0};
 	struct spec spec;
 	struct status st;
+	size_t n = 0, chosen;
 	uint8_t *data;
-	size_t n = 0;
 
 	data = calloc(1, CALL);
 	if (!data || spec_parse(&spec, "aes-xts-plain64/512", &st))
@@ -62,12 +72,9 @@ const struct engine_tier *trial_best_tier(const struct cpu_facts *cpu)
 				keep_least(&least[i],
 					   time_call(keys[i], ENGINE_SERIAL, data, SPEC_SECTOR_MAX,
 						     CALL / SPEC_SECTOR_MAX));
-	for (size_t i = 0, stands = n; i < n; i++) {
-		if (!keys[i] || (stands < n && least[i] * CLEARLY > least[stands]))
-			continue;
-		stands = i;
-		best = engine_tiers[i];
-	}
+	chosen = trial_choose(least, n);
+	if (chosen < n)
+		best = engine_tiers[chosen];
 out:
 	for (size_t i = 0; i < n; i++)
 		engine_key_free(keys[i]);

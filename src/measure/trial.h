@@ -13,6 +13,12 @@
 const struct engine_tier *trial_best_tier(const struct cpu_facts *cpu);
 
 /*
+ * The choosing alone: which of n tiers, best first, by the nanoseconds that each took for the same
+ * work (0: it could not run, or has no AES instructions). n: none could.
+ */
+size_t trial_choose(const double *ns, size_t n);
+
+/*
  * Fills m->multis: for each CPU result's spec and tier, whether encrypting several sectors at once
  * differs from one after the other, from how many on that pays, and by how much. Outputs of the two
  * are compared first. Returns 0, -ENOMEM, or -EBADMSG when they differ.

@@ -83,6 +83,17 @@ static struct json_object *result_object(const struct measure_result *r)
 	return obj;
 }
 
+void json_put_conditions(struct json_object *obj, const struct measurement *m)
+{
+	struct json_object *array = json_object_new_array();
+
+	/* A saved file need not have the sentence. */
+	for (size_t i = 0; i < m->n_conditions; i++)
+		if (*m->conditions[i].message)
+			json_append(array, condition_object(&m->conditions[i]));
+	json_put(obj, "conditions", array);
+}
+
 void json_put_measurement(struct json_object *obj, const struct measurement *m)
 {
 	struct json_object *array;
@@ -95,10 +106,7 @@ void json_put_measurement(struct json_object *obj, const struct measurement *m)
 	for (size_t i = 0; i < m->n_multis; i++)
 		json_append(array, multi_object(&m->multis[i]));
 	json_put(obj, "multi_buffer", array);
-	array = json_object_new_array();
-	for (size_t i = 0; i < m->n_conditions; i++)
-		json_append(array, condition_object(&m->conditions[i]));
-	json_put(obj, "conditions", array);
+	json_put_conditions(obj, m);
 	array = json_object_new_array();
 	for (size_t i = 0; i < m->n_results; i++)
 		json_append(array, result_object(&m->results[i]));

@@ -7,6 +7,9 @@
 
 #include "measure/measure.h"
 
+/* Puts conditions: what makes the numbers mean less. */
+void json_put_conditions(struct json_object *obj, const struct measurement *m);
+
 /* Puts roofline, multi_buffer, conditions, results and seconds. */
 void json_put_measurement(struct json_object *obj, const struct measurement *m);
 

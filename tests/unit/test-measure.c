@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Statistics, the sampler on a clock of its own, the pool, signals, and the check of outputs. */
+/* Statistics, the sampler on a clock of its own, the pool, signals, the check of outputs, and what
+ * is concluded from timings. */
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -10,10 +11,12 @@
 
 #include "measure/check.h"
 #include "measure/clock.h"
+#include "measure/conditions.h"
 #include "measure/pool.h"
 #include "measure/sampler.h"
 #include "measure/stats.h"
 #include "measure/stop.h"
+#include "measure/trial.h"
 #include "tap.h"
 
 static bool near(double a, double b, double tolerance)
@@ -388,6 +391,90 @@ static void test_long_check(void)
 	free(data);
 }
 
+/* Tiers best first, as engine_tiers[]: vaes512, vaes256, aesni, portable. */
+static void test_trial_choice(void)
+{
+	static const struct {
+		double ns[4];
+		size_t want;
+		const char *why;
+	} cases[] = {
+		{{100, 130, 200, 0}, 0, "the widest is the fastest"},
+		{{100, 100, 200, 0}, 0, "no faster with half the width: the wider one stands"},
+		{{100, 95, 200, 0}, 0, "5 % faster is not clearly faster"},
+		{{109, 100, 200, 0}, 0, "nor are 9 %"},
+		{{115, 100, 200, 0}, 1, "a CPU that slows down for 512-bit vectors"},
+		{{300, 250, 200, 0}, 2, "each half faster than the one before it"},
+		{{115, 108, 100, 0}, 2, "clearly faster than the widest, if not than the next"},
+		{{300, 100, 95, 0}, 1, "what follows has to be clearly faster than that"},
+		{{0, 100, 200, 0}, 1, "no 512-bit vectors"},
+		{{0, 0, 200, 0}, 2, "128-bit vectors alone"},
+		{{0, 0, 0, 0}, 4, "no AES instructions"},
+	};
+	const struct engine_tier *best;
+	struct cpu_facts cpu = {.family = CPU_FAMILY_X86, .known = true};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		ok(trial_choose(cases[i].ns, 4) == cases[i].want, "%s: %zu", cases[i].why,
+		   trial_choose(cases[i].ns, 4));
+	ok(trial_choose(NULL, 0) == 0, "of no tiers none");
+	best = trial_best_tier(&cpu);
+	ok(best == engine_tier_find("portable"), "without AES instructions it is %s",
+	   engine_tier_name(best));
+	if (cpu_probe(&cpu, NULL, NULL, NULL) != 0)
+		return;
+	best = trial_best_tier(&cpu);
+	ok(engine_tier_usable(best, &cpu, NULL, 0) &&
+		   !engine_tier_bits(best) == !engine_tier_bits(engine_tier_best(&cpu)),
+	   "timed here, it is %s", engine_tier_name(best));
+}
+
+static void test_shared_units(void)
+{
+	static const struct {
+		double one, all, quota, want;
+		unsigned threads, allowed;
+		const char *why;
+	} cases[] = {
+		{13e9, 13e9, 0, 1, 2, 2, "two siblings of one core"},
+		{10e9, 12.9e9, 0, 1.29, 2, 2, "1.29 times: still far from two"},
+		{13e9, 25e9, 0, 0, 2, 2, "two cores"},
+		{13e9, 17e9, 0, 0, 2, 2, "a core that clocks down with its neighbour"},
+		{13e9, 52e9, 0, 4, 8, 8, "four cores of two siblings"},
+		{13e9, 96e9, 0, 0, 8, 8, "eight cores"},
+		{13e9, 13e9, 0, 0, 2, 1, "two threads on one CPU say nothing"},
+		{13e9, 13e9, 1.5, 0, 2, 2, "nor under a quota of less than two"},
+		{13e9, 13e9, 2, 1, 2, 2, "a quota of two is enough"},
+		{13e9, 13e9, 0, 1, 2, 0, "the number of CPUs is not known"},
+		{13e9, 12e9, 0, 0, 1, 2, "one thread"},
+		{0, 12e9, 0, 0, 2, 2, "one thread was not measured"},
+		{13e9, 0, 0, 0, 2, 2, "nor were two"},
+	};
+	const struct conditions_mark mark = {.steal = -1, .busy = -1, .own = -1, .throttled = -1};
+	struct measure_roofline roofs[] = {
+		{512, 1, 18e9, 13e9}, {256, 2, 1, 1}, {512, 2, 19e9, 14e9}};
+	struct measurement m = {.rooflines = roofs, .n_rooflines = 3};
+	static struct facts facts;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct cpu_facts cpu = {.allowed = cases[i].allowed, .quota = cases[i].quota};
+		const double got = conditions_shared_units(cases[i].one, cases[i].all,
+							   cases[i].threads, &cpu);
+
+		ok(fabs(got - cases[i].want) < 0.001, "%s: %g", cases[i].why, got);
+	}
+	facts.cpu.allowed = 2;
+	if (conditions_find(&m, &facts, &mark, &mark, 0))
+		exit(99);
+	ok(m.n_conditions == 1 && !strcmp(m.conditions[0].id, "shared-aes-units") &&
+		   !strcmp(m.conditions[0].message,
+			   "2 threads did 1.08 times the AES rounds of one (AES-256: 14.00 GB/s "
+			   "together, not 26.00 GB/s): CPUs share AES units, as siblings of one "
+			   "core do."),
+	   "said once, with numbers: %s", m.n_conditions ? m.conditions[0].message : "nothing");
+	free(m.conditions);
+}
+
 int main(void)
 {
 	test_stats();
@@ -399,5 +486,7 @@ int main(void)
 	test_stop();
 	test_check();
 	test_long_check();
+	test_trial_choice();
+	test_shared_units();
 	return tap_done();
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "engine/engine.h"
+#include "engine/vectors.h"
 #include "spec/candidates.h"
 #include "tap.h"
 
@@ -222,6 +225,35 @@ static void test_kinds(void)
 	}
 }
 
+/* AES-192 is tested and can be measured, but is offered to nobody, CBC or not. */
+static void test_candidates(void)
+{
+	static struct facts facts;
+	size_t vectors = 0, cbc = 0, odd = 0;
+	struct candidates candidates;
+	struct spec spec;
+
+	for (const struct engine_vector *v = engine_vectors; v->name; v++)
+		vectors += !strcmp(v->mode, "cbc") && strlen(v->key) == 2 * 24;
+	ok(vectors > 0, "the engine is tested against %zu vectors of AES-192 CBC", vectors);
+	ok(!spec_parse(&spec, "aes-cbc-essiv:sha256/192", NULL) && engine_supports(&spec) &&
+		   !spec_parse(&spec, "aes-cbc-plain64/192", NULL) && engine_supports(&spec),
+	   "both CBC specs can be asked for with 192 bits");
+	for (int fips = 0; fips < 2; fips++) {
+		facts.kernel.fips = fips;
+		if (candidates_list(&candidates, &facts))
+			exit(99);
+		for (size_t i = 0; i < candidates.n; i++) {
+			const struct spec *c = &candidates.list[i].spec;
+
+			cbc += !strcmp(c->kind->mode, "cbc");
+			odd += c->key_bits / c->kind->key_halves == 192;
+		}
+		candidates_free(&candidates);
+	}
+	ok(cbc > 0 && odd == 0, "of %zu candidates in CBC none has 192 bits: %zu", cbc, odd);
+}
+
 int main(void)
 {
 	test_good();
@@ -229,5 +261,6 @@ int main(void)
 	test_options();
 	test_integrity();
 	test_kinds();
+	test_candidates();
 	return tap_done();
 }
