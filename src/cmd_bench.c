@@ -31,6 +31,8 @@ static const struct opt table[] = {
 	 "Bytes a request of cpu and openssl (default 65536);\nafalg's is one sector."},
 	{"threads", 0, OPT_STRING, "LIST", BENCH(threads), 0, 0,
 	 "Numbers of threads, or all (default 1)."},
+	{"depth", 0, OPT_STRING, "LIST", BENCH(depth), 0, 0,
+	 "Requests in flight at once, per thread, of afalg\n(default 1)."},
 	{"time", 0, OPT_REAL, "SECONDS", BENCH(seconds), 0, 3600,
 	 "Measure for this long in all (default 8)."},
 	{"buffer", 0, OPT_UINT, "BYTES", BENCH(buffer), 4096, 1ULL << 40,

@@ -8,7 +8,7 @@
 
 /* As they stand on the command line; NULL: not given. */
 struct bench_options {
-	const char *engine, *sector_size, *size, *threads, *tier, *shape, *save;
+	const char *engine, *sector_size, *size, *threads, *depth, *tier, *shape, *save;
 	double seconds;
 	uint64_t buffer;
 };
@@ -17,6 +17,7 @@ struct bench_options {
 #define BENCH_SECTORS_MAX 4
 #define BENCH_SIZES_MAX   64
 #define BENCH_THREADS_MAX 64
+#define BENCH_DEPTHS_MAX  16
 #define BENCH_TIERS_MAX   16
 
 /* A request and the arrays that it points into. */
@@ -26,6 +27,7 @@ struct bench_plan {
 	unsigned sectors[BENCH_SECTORS_MAX];
 	uint64_t sizes[BENCH_SIZES_MAX];
 	unsigned threads[BENCH_THREADS_MAX];
+	unsigned depths[BENCH_DEPTHS_MAX];
 	const struct engine_tier *tiers[BENCH_TIERS_MAX];
 };
 

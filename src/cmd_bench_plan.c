@@ -12,6 +12,7 @@
 #define SECONDS_MIN    0.01
 #define SIZE_MAX_BYTES (16U << 20)
 #define THREADS_MAX    1024
+#define DEPTH_MAX      256
 /* Cells of a run: more than anybody reads, and each is to get its slices. */
 #define CELLS_MAX 4096
 
@@ -182,6 +183,28 @@ static int plan_threads(struct bench_plan *plan, const char *list, const struct 
 	return 0;
 }
 
+static int plan_depths(struct bench_plan *plan, const char *list, struct status *st)
+{
+	uint64_t value = 0;
+	char word[64];
+	size_t n = 0;
+
+	if (list && !(plan->request.engines & (1U << MEASURE_AFALG | 1U << MEASURE_DM)))
+		return status_set(st, ST_USAGE, EINVAL,
+				  "--depth is for afalg, which --engine leaves out.");
+	while (list && list_next(&list, word, sizeof(word))) {
+		if (list_number(word, &value) || !value || value > DEPTH_MAX)
+			return status_set(st, ST_USAGE, EINVAL,
+					  "--depth: \"%s\" is none; 1 to %d are.", word, DEPTH_MAX);
+		if (n == BENCH_DEPTHS_MAX)
+			return status_set(st, ST_USAGE, EINVAL, "--depth: more than %d numbers.",
+					  BENCH_DEPTHS_MAX);
+		plan->depths[n++] = (unsigned)value;
+	}
+	plan->request.n_depths = n;
+	return 0;
+}
+
 static void add_tier(struct bench_plan *plan, const struct engine_tier *tier)
 {
 	size_t n = plan->request.n_tiers;
@@ -289,7 +312,8 @@ static int check_memory(struct bench_plan *plan, const struct facts *facts, stru
 static int check_cells(const struct bench_plan *plan, struct status *st)
 {
 	const struct measure_request *r = &plan->request;
-	uint64_t cells = 2 * r->n_threads * (r->n_sizes ? r->n_sizes : 1) * (r->n_tiers + 2);
+	uint64_t cells = 2 * r->n_threads * (r->n_depths ? r->n_depths : 1) *
+			 (r->n_sizes ? r->n_sizes : 1) * (r->n_tiers + 2);
 	uint64_t specs = 0;
 
 	for (size_t i = 0; i < r->n_specs; i++)
@@ -312,6 +336,7 @@ int bench_plan(struct bench_plan *plan, const struct bench_options *o, char **sp
 	r->sectors = plan->sectors;
 	r->sizes = plan->sizes;
 	r->threads = plan->threads;
+	r->depths = plan->depths;
 	r->tiers = plan->tiers;
 	r->seconds = o->seconds;
 	r->buffer = o->buffer;
@@ -327,6 +352,8 @@ int bench_plan(struct bench_plan *plan, const struct bench_options *o, char **sp
 		ret = plan_sizes(plan, o->size, o->sector_size != NULL, st);
 	if (!ret)
 		ret = plan_threads(plan, o->threads, facts, st);
+	if (!ret)
+		ret = plan_depths(plan, o->depth, st);
 	if (!ret)
 		ret = plan_tiers(plan, o->tier, facts, st);
 	if (!ret)

@@ -52,6 +52,7 @@ struct backend_cell {
 	enum engine_direction direction;
 	enum engine_shape shape;
 	size_t size;                    /* bytes a request: whole sectors */
+	unsigned depth;                 /* requests in flight at once */
 	const struct engine_tier *tier; /* of the cpu backend */
 	const struct facts *facts;
 };

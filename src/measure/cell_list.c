@@ -51,7 +51,8 @@ static bool listed(const struct builder *b, const struct cell *cell)
 		    b->m->results[other->result].engine == b->m->results[cell->result].engine &&
 		    other->what.tier == cell->what.tier && other->what.shape == cell->what.shape &&
 		    other->what.direction == cell->what.direction &&
-		    other->what.size == cell->what.size && other->threads == cell->threads)
+		    other->what.size == cell->what.size && other->what.depth == cell->what.depth &&
+		    other->threads == cell->threads)
 			return true;
 	}
 	return false;
@@ -66,7 +67,8 @@ static int add(const struct builder *b, enum measure_engine engine, const struct
 					.shape = what->shape,
 					.direction = what->direction,
 					.size = what->size,
-					.threads = threads};
+					.threads = threads,
+					.depth = what->depth};
 	const char *reason = NULL;
 	struct cell *cell;
 
@@ -109,6 +111,23 @@ static int add_threads(const struct builder *b, enum measure_engine engine,
 	return ret;
 }
 
+/* Only what answers requests can have several of them at once. */
+static int add_depths(const struct builder *b, enum measure_engine engine,
+		      struct backend_cell *what)
+{
+	bool in_flight = engine == MEASURE_DM || engine == MEASURE_AFALG;
+	int ret = 0;
+
+	what->depth = 1;
+	if (!in_flight || !b->request->n_depths)
+		return add_threads(b, engine, what);
+	for (size_t i = 0; i < b->request->n_depths && !ret; i++) {
+		what->depth = b->request->depths[i];
+		ret = add_threads(b, engine, what);
+	}
+	return ret;
+}
+
 static bool whole_calls(enum measure_engine engine)
 {
 	return engine == MEASURE_CPU || engine == MEASURE_OPENSSL;
@@ -121,12 +140,12 @@ static int add_sizes(const struct builder *b, enum measure_engine engine, struct
 
 	if (!whole_calls(engine) || !r->n_sizes) {
 		what->size = whole_calls(engine) ? CALL_SIZE : what->spec.sector;
-		return add_threads(b, engine, what);
+		return add_depths(b, engine, what);
 	}
 	for (size_t i = 0; i < r->n_sizes && !ret; i++) {
 		what->size = r->sizes[i];
 		if (what->size && !(what->size % what->spec.sector))
-			ret = add_threads(b, engine, what);
+			ret = add_depths(b, engine, what);
 	}
 	return ret;
 }

@@ -20,8 +20,8 @@ enum measure_engine {
 	MEASURE_ENGINE_COUNT
 };
 
-/* One cell: spec (with sector size) × direction × request size × engine × tier × shape × threads.
- */
+/* One cell: spec (with sector size) × direction × request size × engine × tier × shape × threads ×
+ * depth. */
 struct measure_result {
 	struct spec spec;
 	enum measure_engine engine;
@@ -32,6 +32,7 @@ struct measure_result {
 	uint64_t size; /* bytes a request: afalg one sector, cpu and openssl a call of size / sector
 			  sectors */
 	unsigned threads;
+	unsigned depth; /* requests in flight at once, per thread: 1 but for dm and afalg */
 
 	/* When error_code is "": */
 	double median, low, high; /* low and high: the quartiles of the slices */
@@ -108,6 +109,8 @@ struct measure_request {
 	/* 0, or a number of threads that the widest roofline is measured with too, beside one: what
 	 * the CPUs' AES units do together. */
 	unsigned roof_threads;
+	const unsigned *depths; /* of the engines that have requests in flight; n_depths 0: one */
+	size_t n_depths;
 	double seconds; /* the whole budget, warm-up and checks included */
 	size_t buffer;  /* bytes walked per thread; default 1 MiB when 0 */
 	void (*progress)(void *arg, double fraction, const char *what); /* may be NULL */

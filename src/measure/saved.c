@@ -197,7 +197,7 @@ static int read_error(const struct saved_place *error, struct measure_result *r)
 static int read_result(const struct saved_place *at, struct measure_result *r)
 {
 	struct saved_place error;
-	uint64_t threads = 1;
+	uint64_t threads = 1, depth = 1;
 	int ret;
 
 	ret = read_names(at, r);
@@ -211,10 +211,13 @@ static int read_result(const struct saved_place *at, struct measure_result *r)
 	if (!ret)
 		ret = saved_u64(at, "threads", false, 1, THREADS_LIMIT, &threads);
 	if (!ret)
+		ret = saved_u64(at, "depth", false, 1, THREADS_LIMIT, &depth);
+	if (!ret)
 		ret = saved_member(at, "error", json_type_object, false, &error);
 	if (ret)
 		return ret;
 	r->threads = (unsigned)threads;
+	r->depth = (unsigned)depth;
 	return error.obj ? read_error(&error, r) : read_speeds(at, r);
 }
 
@@ -229,7 +232,8 @@ static int compare(const void *a, const void *b)
 			       x->shape,
 			       x->direction,
 			       x->size,
-			       x->threads};
+			       x->threads,
+			       x->depth};
 	const uint64_t ky[] = {(uintptr_t)y->spec.kind,
 			       y->spec.key_bits,
 			       y->spec.sector,
@@ -237,7 +241,8 @@ static int compare(const void *a, const void *b)
 			       y->shape,
 			       y->direction,
 			       y->size,
-			       y->threads};
+			       y->threads,
+			       y->depth};
 
 	for (size_t i = 0; i < sizeof(kx) / sizeof(kx[0]); i++)
 		if (kx[i] != ky[i])

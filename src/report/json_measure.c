@@ -67,6 +67,7 @@ static struct json_object *result_object(const struct measure_result *r)
 	json_put_string(obj, "direction", r->direction == ENGINE_ENCRYPT ? "encrypt" : "decrypt");
 	json_put_u64(obj, "size", r->size);
 	json_put_u64(obj, "threads", r->threads);
+	json_put_u64(obj, "depth", r->depth);
 	if (*r->error_code) {
 		json_put(obj, "error", error_object(r));
 		return obj;

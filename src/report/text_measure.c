@@ -17,6 +17,7 @@ enum {
 	SHAPE,
 	SIZE,
 	THREADS,
+	DEPTH,
 	ENCRYPT,
 	ENCRYPT_SPREAD,
 	ENCRYPT_SHARE,
@@ -29,7 +30,7 @@ enum {
 
 /* Which columns say something. */
 struct varies {
-	bool shape, size, threads, share;
+	bool shape, size, threads, depth, share;
 };
 
 static bool whole_calls(const struct measure_result *r)
@@ -48,6 +49,7 @@ static void find_varies(struct varies *varies, const struct measurement *m)
 			continue;
 		varies->shape |= r->shape != ENGINE_SERIAL;
 		varies->threads |= r->threads != 1;
+		varies->depth |= r->depth > 1;
 		varies->share |= r->roofline_share > 0;
 		/* A request of one sector is said by the spec. */
 		if (!whole_calls(r))
@@ -60,7 +62,8 @@ static void find_varies(struct varies *varies, const struct measurement *m)
 static bool same_row(const struct measure_result *a, const struct measure_result *b)
 {
 	return spec_equal(&a->spec, &b->spec) && a->engine == b->engine && a->shape == b->shape &&
-	       a->size == b->size && a->threads == b->threads && !strcmp(a->tier, b->tier);
+	       a->size == b->size && a->threads == b->threads && a->depth == b->depth &&
+	       !strcmp(a->tier, b->tier);
 }
 
 /* The measured cell of the other direction, or NULL. Cells of one row are neighbours in all but
@@ -78,7 +81,7 @@ static const struct measure_result *other(const struct measurement *m,
 }
 
 struct texts {
-	char spec[SPEC_TEXT_MAX], size[24], threads[16];
+	char spec[SPEC_TEXT_MAX], size[24], threads[16], depth[16];
 	char speed[2][UNITS_MAX], spread[2][16], share[2][16];
 };
 
@@ -111,6 +114,8 @@ static void add_row(struct table *table, const struct measure_result *r,
 	cells[SHAPE] = r->shape == ENGINE_MULTI ? "multi" : "serial";
 	cells[SIZE] = t.size;
 	cells[THREADS] = t.threads;
+	snprintf(t.depth, sizeof(t.depth), "%u", r->depth);
+	cells[DEPTH] = t.depth;
 	put_direction(cells, &t, 0, encrypt);
 	put_direction(cells, &t, 1, decrypt);
 	table_row(table, cells);
@@ -118,7 +123,7 @@ static void add_row(struct table *table, const struct measure_result *r,
 
 static int print_table(const struct measurement *m)
 {
-	struct varies v = {false, false, false, false};
+	struct varies v = {.share = false};
 	struct table *table;
 	int ret;
 
@@ -129,6 +134,7 @@ static int print_table(const struct measurement *m)
 		[SHAPE] = {v.shape ? "SHAPE" : NULL, false},
 		[SIZE] = {v.size ? "SIZE" : NULL, true},
 		[THREADS] = {v.threads ? "THREADS" : NULL, true},
+		[DEPTH] = {v.depth ? "DEPTH" : NULL, true},
 		[ENCRYPT] = {"ENCRYPT", true},
 		[ENCRYPT_SPREAD] = {"+/-", true},
 		[ENCRYPT_SHARE] = {v.share ? "ROOF" : NULL, true},
