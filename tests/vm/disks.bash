@@ -22,5 +22,6 @@ disks() {
 	disk big 3T virtio-blk-pci
 	qemu+=(-device virtio-scsi-pci,id=scsi)
 	disk rotates 80M scsi-hd,bus=scsi.0,rotation_rate=7200
+	disk flash 80M scsi-hd,bus=scsi.0,rotation_rate=1
 	disk spare 144M virtio-blk-pci
 }

@@ -73,6 +73,26 @@ finds() {
 	formatted rotates
 }
 
+@test "flash" {
+	finds flash
+	is "$(json .device.rotational)" false
+	formatted flash
+}
+
+@test "a partition that begins in the middle of a physical block: said, and sectors of 512 bytes" {
+	local node
+	node=$(disk d512e)
+	printf 'label: dos\nstart=63,size=131072\n' | sfdisk -q --wipe always "$node"
+	later wipefs -q -a "$node"
+	partx -u "$node"
+	expect 0 "$DMCT" probe --json "${node}1"
+	json '.findings[].id' | grep -qx partition-misaligned
+	expect 0 format "${node}1"
+	is "$(json .plan.choice.sector_size)" 512
+	used "${node}1" lab-odd
+	partx -d "$node"
+}
+
 @test "a disk with discard: works, and nothing of it is switched on silently" {
 	finds trim
 	[ "$(cat "/sys/block/$(basename "$(disk trim)")/queue/discard_max_bytes")" -gt 0 ]

@@ -49,7 +49,8 @@ lvm() {
 	later sfdisk -q --delete "$spare"
 	mke2fs -q -F -t ext2 "${spare}2"
 	mkdir mnt
-	mount "${spare}2" mnt
+	# A file system mounted for writing is written to by the kernel, some time.
+	mount -o ro "${spare}2" mnt
 	later umount mnt
 	sync
 	refused 5 "in use: ${spare#/dev/}2: mount .*mnt" "$spare" --overwrite
@@ -112,6 +113,36 @@ lvm() {
 	refused 5 "in use: .*lab-open" "$spare" --overwrite
 	cryptsetup close lab-open
 	refused 6 "crypto_LUKS" "$spare"
+}
+
+@test "LVM, MD and swap in its partitions: 5 for the disk and for the partition, and the neighbour's name is there" {
+	printf 'label: gpt\nsize=33M\nsize=33M\nsize=33M\n' | sfdisk -q "$spare"
+	partx -u "$spare"
+	later sfdisk -q --delete "$spare"
+	lvm pvcreate -q -q "${spare}1"
+	lvm vgcreate -q -q labvg "${spare}1"
+	later lvm vgremove -f -q -q labvg
+	lvm lvcreate -q -q -n lv -L 8M -Wn -Zn labvg
+	refused 5 "in use: ${spare#/dev/}1: .*labvg-lv" "$spare" --overwrite
+	refused 5 "in use: .*labvg-lv" "${spare}1" --overwrite
+	release
+	printf 'label: gpt\nsize=33M\nsize=33M\nsize=33M\n' | sfdisk -q "$spare"
+	partx -u "$spare"
+	later sfdisk -q --delete "$spare"
+	mdadm --quiet --create /dev/md7 --metadata=1.0 --level=1 --raid-devices=2 --force --run "${spare}2" missing </dev/null
+	later mdadm --quiet --stop /dev/md7
+	refused 5 "in use: ${spare#/dev/}2: .*md7" "$spare" --overwrite
+	refused 5 "in use: .*md7" "${spare}2" --overwrite
+	mkswap -q "${spare}3"
+	swapon "${spare}3"
+	later swapoff "${spare}3"
+	refused 5 "${spare#/dev/}3: swap" "$spare" --overwrite
+	refused 5 "in use: swap" "${spare}3" --overwrite
+	# The one that nobody uses may be had; its neighbours stay.
+	refused 6 LVM2_member "${spare}1"
+	expect 0 format "${spare}1" --overwrite
+	is "$(wipefs -n -i -O TYPE "${spare}1" | sort -u)" crypto_LUKS
+	is "$(blkid -p -o value -s TYPE "${spare}2")" linux_raid_member
 }
 
 @test "too small for a header: 4" {
