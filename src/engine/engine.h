@@ -67,6 +67,9 @@ void engine_key_free(struct engine_key *key);
  * the first one's number in dm-crypt's counting, in units of 512 bytes whatever the sector size (so
  * it advances by sector_size / 512 per sector; dm-crypt without iv_large_sectors). It wraps at
  * 2^64. Cannot fail.
+ *
+ * With another sector_size, any multiple of 16, it is one message with one IV, as a cipher's own
+ * benchmarks have them: count must be 1.
  */
 void engine_crypt(const struct engine_key *key, enum engine_direction direction,
 		  enum engine_shape shape, uint8_t *dst, const uint8_t *src, size_t sector_size,

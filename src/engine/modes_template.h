@@ -285,14 +285,92 @@ static void cbc_encrypt_multi_batch(const struct schedule *k, uint8_t *dst, cons
 		cbc_encrypt_sector(k, dst, src, size, iv);
 }
 
+/* Messages: any number of blocks. What is left behind whole pipelines goes through a copy as a
+ * pipeline of its own, of which only that much counts. Not for sectors, which are spared the
+ * question. */
+INLINE void xts_message(const struct schedule *k, enum engine_direction direction, uint8_t *dst,
+			const uint8_t *src, size_t size, const uint8_t *iv)
+{
+	alignas(TIER_ALIGN) uint8_t rest[PIPE_BYTES] = {0};
+	vec tweak[PIPE], v[PIPE];
+
+	first_tweaks(tweak, iv);
+	for (size_t at = 0; at < size; at += PIPE_BYTES) {
+		const bool whole = size - at >= PIPE_BYTES;
+		const uint8_t *from = whole ? src + at : rest;
+		uint8_t *to = whole ? dst + at : rest;
+
+		if (!whole)
+			memcpy(rest, src + at, size - at);
+		UNROLL
+		for (size_t i = 0; i < PIPE; i++)
+			v[i] = vec_xor(vec_load(from + i * VEC_BYTES), tweak[i]);
+		if (direction == ENGINE_ENCRYPT)
+			pipe_encrypt(k, v);
+		else
+			pipe_decrypt(k, v);
+		UNROLL
+		for (size_t i = 0; i < PIPE; i++) {
+			vec_store(to + i * VEC_BYTES, vec_xor(v[i], tweak[i]));
+			tweak[i] = vec_mul_x(tweak[i], PIPE_BLOCKS);
+		}
+		if (!whole)
+			memcpy(dst + at, rest, size - at);
+	}
+}
+
+static void xts_encrypt_messages(const struct schedule *k, uint8_t *dst, const uint8_t *src,
+				 size_t size, size_t n, const uint8_t *iv)
+{
+	for (size_t i = 0; i < n; i++)
+		xts_message(k, ENGINE_ENCRYPT, dst + i * size, src + i * size, size,
+			    iv + i * AES_BLOCK);
+}
+
+static void xts_decrypt_messages(const struct schedule *k, uint8_t *dst, const uint8_t *src,
+				 size_t size, size_t n, const uint8_t *iv)
+{
+	for (size_t i = 0; i < n; i++)
+		xts_message(k, ENGINE_DECRYPT, dst + i * size, src + i * size, size,
+			    iv + i * AES_BLOCK);
+}
+
+/* The whole pipelines as of a sector, then the rest in a copy. */
+static void cbc_decrypt_messages(const struct schedule *k, uint8_t *dst, const uint8_t *src,
+				 size_t size, size_t n, const uint8_t *iv)
+{
+	const size_t whole = size / PIPE_BYTES * PIPE_BYTES;
+	alignas(TIER_ALIGN) uint8_t rest[PIPE_BYTES] = {0};
+	uint8_t before[AES_BLOCK];
+
+	for (; n; n--, dst += size, src += size, iv += AES_BLOCK) {
+		memcpy(before, whole ? src + whole - AES_BLOCK : iv, AES_BLOCK);
+		cbc_decrypt_sector(k, dst, src, whole, iv);
+		memcpy(rest, src + whole, size - whole);
+		cbc_decrypt_sector(k, rest, rest, PIPE_BYTES, before);
+		memcpy(dst + whole, rest, size - whole);
+	}
+}
+
+static bool is_message(size_t size)
+{
+	return size % PIPE_BYTES || size & (size - 1);
+}
+
 static void xts_encrypt(const struct tier_job *job)
 {
-	each_batch(job, xts_encrypt_batch);
+	if (is_message(job->sector_size))
+		each_batch(job, xts_encrypt_messages);
+	else
+		each_batch(job, xts_encrypt_batch);
 }
 
 static void xts_decrypt(const struct tier_job *job)
 {
-	each_batch(job, xts_decrypt_batch);
+	if (is_message(job->sector_size))
+		each_batch(job, xts_decrypt_messages);
+	else
+		each_batch(job, xts_decrypt_batch);
 }
 
 static void cbc_encrypt_serial(const struct tier_job *job)
@@ -307,7 +385,10 @@ static void cbc_encrypt_multi(const struct tier_job *job)
 
 static void cbc_decrypt(const struct tier_job *job)
 {
-	each_batch(job, cbc_decrypt_batch);
+	if (is_message(job->sector_size))
+		each_batch(job, cbc_decrypt_messages);
+	else
+		each_batch(job, cbc_decrypt_batch);
 }
 
 #define TIER_MODES                                                                                 \
