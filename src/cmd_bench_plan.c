@@ -98,7 +98,7 @@ static int plan_specs(struct bench_plan *plan, char **texts, int n, struct statu
 		return status_set(st, ST_USAGE, EINVAL, "bench: %d specs; at most %d are taken.", n,
 				  BENCH_SPECS_MAX);
 	for (int i = 0; i < n; i++) {
-		ret = spec_parse(&plan->specs[i], texts[i], st);
+		ret = spec_parse_any(&plan->specs[i], texts[i], st);
 		if (ret)
 			return ret;
 		if (plan->specs[i].sector && !sector_asked(plan, plan->specs[i].sector))

@@ -64,13 +64,18 @@ struct backend {
 	bool (*implements)(const struct spec *spec);
 	/* The text of a result's `tier`. */
 	void (*describe)(const struct backend_cell *cell, char *tier, size_t size);
-	/* One state per thread. raw: spec.key_bits / 8 bytes of key. */
+	/* One state per thread. raw: spec_volume_key_bits() of key. */
 	int (*open)(void **state, const struct backend_cell *cell, const uint8_t *raw,
 		    struct backend_error *error);
 	/* One request of the cell's size, in place, in any direction. */
 	int (*crypt)(void *state, enum engine_direction direction, uint8_t *data, uint64_t sector);
 	/* `calls` requests in the cell's direction along the buffer. */
 	int (*run)(void *state, struct backend_buffer *buffer, uint64_t calls);
+	/*
+	 * Of specs with an integrity mode: the spec_stored() bytes of IV and tag of the i-th sector
+	 * of the request that crypt() encrypted last, which decryption takes.
+	 */
+	uint8_t *(*stored)(void *state, size_t i);
 	void (*close)(void *state);
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * OpenSSL's AES, one EVP initialisation a sector, as a program that encrypts a disk through it has
- * to do. A request is a call of any number of consecutive sectors.
+ * OpenSSL's ciphers, one EVP initialisation a sector, as a program that encrypts a disk through it
+ * has to do. A request is a call of any number of consecutive sectors.
  */
 #ifdef WITH_OPENSSL
 #include <endian.h>
@@ -13,8 +13,11 @@
 #include <string.h>
 
 #include "measure/backend.h"
+#include "measure/openssl_auth.h"
+#include "measure/openssl_seal.h"
 
 struct state {
+	struct auth *auth; /* of specs that have a tag, and of RC4: the rest is then not used */
 	EVP_CIPHER_CTX *ctx[2]; /* by direction */
 	EVP_CIPHER_CTX *essiv;  /* NULL where the IV is the sector number itself */
 	enum engine_direction direction;
@@ -35,10 +38,16 @@ static void openssl_close(void *arg)
 {
 	struct state *state = arg;
 
+	auth_close(state->auth);
 	EVP_CIPHER_CTX_free(state->ctx[ENGINE_ENCRYPT]);
 	EVP_CIPHER_CTX_free(state->ctx[ENGINE_DECRYPT]);
 	EVP_CIPHER_CTX_free(state->essiv);
 	free(state);
+}
+
+static bool openssl_implements(const struct spec *spec)
+{
+	return engine_supports(spec) || seal_implements(spec);
 }
 
 static const EVP_CIPHER *find_cipher(const struct spec *spec)
@@ -71,8 +80,24 @@ static EVP_CIPHER_CTX *new_essiv(const struct spec *spec, const uint8_t *raw)
 	return new_ctx(EVP_aes_256_ecb(), salt, true);
 }
 
-static int openssl_open(void **out, const struct backend_cell *cell, const uint8_t *raw,
-			struct backend_error *error)
+static int open_auth(void **out, const struct backend_cell *cell, const uint8_t *raw,
+		     struct backend_error *error)
+{
+	struct state *state = calloc(1, sizeof(*state));
+	int ret;
+
+	if (!state)
+		return backend_fail(error, ENOMEM, "out of memory");
+	ret = auth_open(&state->auth, cell, raw, error);
+	if (ret)
+		free(state);
+	else
+		*out = state;
+	return ret;
+}
+
+static int open_plain(void **out, const struct backend_cell *cell, const uint8_t *raw,
+		      struct backend_error *error)
 {
 	struct state *state = calloc(1, sizeof(*state));
 	const EVP_CIPHER *cipher = find_cipher(&cell->spec);
@@ -100,6 +125,13 @@ static int openssl_open(void **out, const struct backend_cell *cell, const uint8
 	return 0;
 }
 
+static int openssl_open(void **out, const struct backend_cell *cell, const uint8_t *raw,
+			struct backend_error *error)
+{
+	return seal_implements(&cell->spec) ? open_auth(out, cell, raw, error)
+					    : open_plain(out, cell, raw, error);
+}
+
 static bool crypt_sector(const struct state *state, enum engine_direction direction, uint8_t *data,
 			 uint64_t sector)
 {
@@ -121,6 +153,8 @@ static int openssl_crypt(void *arg, enum engine_direction direction, uint8_t *da
 {
 	const struct state *state = arg;
 
+	if (state->auth)
+		return auth_crypt(state->auth, direction, data, sector);
 	for (size_t at = 0; at < state->size; at += state->sector)
 		if (!crypt_sector(state, direction, data + at, sector + at / 512))
 			return -EIO;
@@ -134,6 +168,8 @@ static int openssl_run(void *arg, struct backend_buffer *buffer, uint64_t calls)
 	uint8_t *data;
 	int ret = 0;
 
+	if (state->auth)
+		return auth_run(state->auth, buffer, calls);
 	while (calls-- && !ret) {
 		data = backend_next(buffer, state->size, &sector);
 		ret = openssl_crypt(arg, state->direction, data, sector);
@@ -141,14 +177,22 @@ static int openssl_run(void *arg, struct backend_buffer *buffer, uint64_t calls)
 	return ret;
 }
 
+static uint8_t *openssl_stored(void *arg, size_t i)
+{
+	const struct state *state = arg;
+
+	return auth_stored(state->auth, i);
+}
+
 const struct backend backend_openssl = {
 	.engine = MEASURE_OPENSSL,
 	.whole_calls = true,
-	.implements = engine_supports,
+	.implements = openssl_implements,
 	.describe = openssl_describe,
 	.open = openssl_open,
 	.crypt = openssl_crypt,
 	.run = openssl_run,
+	.stored = openssl_stored,
 	.close = openssl_close,
 };
 #endif

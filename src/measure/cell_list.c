@@ -200,7 +200,7 @@ static bool implements(enum measure_engine engine, const struct spec *spec)
 
 	if (backend)
 		return backend->implements(spec);
-	return engine == MEASURE_OPENSSL ? engine_supports(spec) : true;
+	return engine == MEASURE_CPU || engine == MEASURE_OPENSSL ? engine_supports(spec) : true;
 }
 
 /* An engine that lacks the spec is left out while another has it: that AES is all that the CPU

@@ -42,6 +42,8 @@ static void cell_fail(struct cell *cell, int err)
 		reason =
 			engine_supports(&cell->what.spec)
 				? "the output differs from the portable tier's"
+			: cell->what.spec.kind->integrity
+				? "decryption does not undo encryption, or a change was not noticed"
 				: "decryption does not undo encryption, or encryption does nothing";
 		snprintf(error->code, sizeof(error->code), "mismatch");
 		snprintf(error->reason, sizeof(error->reason), "%s", reason);

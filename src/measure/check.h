@@ -9,6 +9,10 @@
  * …), of which there is no second implementation here, the check is that decryption undoes
  * encryption, that every 16-byte block of the ciphertext differs from the plaintext, and that
  * another sector number gives another ciphertext.
+ *
+ * Of specs with an integrity mode, one changed bit of the data, of the tag or of a stored IV, or
+ * another sector number, must be refused besides. XTS under a MAC is compared with the portable
+ * tier's XTS.
  */
 #ifndef DMCT_MEASURE_CHECK_H
 #define DMCT_MEASURE_CHECK_H
@@ -19,7 +23,7 @@
 #include "measure/backend.h"
 
 /* Bytes of key that any spec needs at most. */
-#define CHECK_KEY_MAX 64
+#define CHECK_KEY_MAX 96
 
 /* The key that everything is measured with: fixed, so that outputs can be compared. Nothing is
  * ever protected by it. */
@@ -43,6 +47,8 @@ struct check_pattern {
 	size_t n_parts, total; /* total: bytes of the parts */
 	uint8_t *plain;        /* of the parts, one after the other */
 	uint8_t *cipher;       /* NULL for specs that the engine lacks */
+	uint8_t *unsealed; /* what the engine makes of it without the MAC, where that is the same
+			      ciphertext; else NULL */
 };
 
 struct check_patterns {

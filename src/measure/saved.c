@@ -138,7 +138,7 @@ static int read_names(const struct saved_place *at, struct measure_result *r)
 	ret = saved_string(at, "spec", true, text, sizeof(text));
 	if (ret)
 		return ret;
-	if (spec_parse(&r->spec, text, &why))
+	if (spec_parse_any(&r->spec, text, &why))
 		return status_set(at->st, ST_USAGE, EINVAL, "%s: %s.spec: %s", at->file, at->where,
 				  why.message);
 	ret = saved_string(at, "engine", true, engine, sizeof(engine));

@@ -63,6 +63,8 @@ static struct json_object *result_object(const struct measure_result *r)
 	json_put_string(obj, "spec", spec_print(&r->spec, spec));
 	json_put_string(obj, "engine", measure_engine_name(r->engine));
 	json_put_string(obj, "tier", *r->tier ? r->tier : NULL);
+	if (r->spec.kind->record)
+		json_put_bool(obj, "for_the_record", true);
 	json_put_string(obj, "shape", r->shape == ENGINE_MULTI ? "multi" : "serial");
 	json_put_string(obj, "direction", r->direction == ENGINE_ENCRYPT ? "encrypt" : "decrypt");
 	json_put_u64(obj, "size", r->size);

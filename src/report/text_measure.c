@@ -258,6 +258,26 @@ static void print_multis(const struct measurement *m)
 	}
 }
 
+/* Ciphers that stand in the table although nobody should take them. */
+static void print_records(const struct measurement *m)
+{
+	const struct spec_kind *last = NULL;
+	char text[SPEC_TEXT_MAX];
+	struct spec spec;
+
+	for (size_t i = 0; i < m->n_results; i++) {
+		spec = m->results[i].spec;
+		if (!spec.kind->record || spec.kind == last || *m->results[i].error_code)
+			continue;
+		spec.sector = 0;
+		printf("%s%s", last ? ", " : "\nFor the record; never recommended: ",
+		       spec_print(&spec, text));
+		last = spec.kind;
+	}
+	if (last)
+		printf(".\n");
+}
+
 int text_measurement(const struct measurement *m)
 {
 	size_t measured = 0;
@@ -271,6 +291,7 @@ int text_measurement(const struct measurement *m)
 			return ret;
 	}
 	print_failures(m);
+	print_records(m);
 	print_rooflines(m);
 	print_multis(m);
 	if (m->n_conditions)

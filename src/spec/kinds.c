@@ -151,3 +151,47 @@ const struct spec_kind spec_kinds[] = {
 	 .mac_bits = 256,
 	 .tag = 32},
 	{.kernel = NULL}};
+
+#define RECORD_PROTECTS                                                                            \
+	"Measured for the record; never recommended: RC4's output can be told from noise, and it " \
+	"has no IVs."
+
+const struct spec_kind spec_records[] = {
+	{.cipher = "aes",
+	 .mode = "cbc",
+	 .iv = "essiv:sha256",
+	 .kernel = "essiv(authenc(hmac(sha1),cbc(aes)),sha256)",
+	 .modules = "aes cbc essiv authenc hmac sha1 sha256 dm-integrity",
+	 .key_bits = {256, 128},
+	 .key_halves = 1,
+	 .usual = SPEC_USUAL_RARE,
+	 .protects = INTEGRITY_PROTECTS " Measured for the record; never recommended: SHA-1 is no "
+					"longer used for anything new.",
+	 .integrity = "hmac-sha1",
+	 .mac_bits = 160,
+	 .tag = 20,
+	 .record = true},
+	{.cipher = "rc4",
+	 .mode = "",
+	 .iv = "",
+	 .kernel = "ecb(arc4)",
+	 .modules = "arc4",
+	 .key_bits = {128},
+	 .key_halves = 1,
+	 .usual = SPEC_USUAL_RARE,
+	 .protects = RECORD_PROTECTS,
+	 .record = true},
+	{.cipher = "rc4",
+	 .mode = "",
+	 .iv = "",
+	 .kernel = "authenc(hmac(md5),ecb(arc4))",
+	 .modules = "arc4 authenc hmac md5 dm-integrity",
+	 .key_bits = {128},
+	 .key_halves = 1,
+	 .usual = SPEC_USUAL_RARE,
+	 .protects = RECORD_PROTECTS,
+	 .integrity = "hmac-md5",
+	 .mac_bits = 128,
+	 .tag = 16,
+	 .record = true},
+	{.kernel = NULL}};

@@ -22,9 +22,9 @@ static bool same_cipher(const struct spec_kind *kind, const struct words *w)
 	       !strcmp(kind->iv, w->iv);
 }
 
-static const struct spec_kind *find_kind(const struct words *w)
+static const struct spec_kind *find_kind(const struct spec_kind *list, const struct words *w)
 {
-	for (const struct spec_kind *k = spec_kinds; k->kernel; k++)
+	for (const struct spec_kind *k = list; k->kernel; k++)
 		if (same_cipher(k, w) && !strcmp(k->integrity ? k->integrity : "", w->integrity))
 			return k;
 	return NULL;
@@ -149,8 +149,10 @@ static int explain_refused(const struct words *w, struct status *st)
 
 /* text is cut up. integrity: what an option says, or NULL. */
 static int parse_cipher(const struct spec_kind **kind, char *text, const char *integrity,
-			struct status *st)
+			bool records, struct status *st)
 {
+	const struct spec_kind *record;
+	char name[SPEC_TEXT_MAX];
 	struct words w = {.cipher = text, .mode = "", .iv = "", .integrity = ""};
 	char *at;
 
@@ -185,7 +187,17 @@ static int parse_cipher(const struct spec_kind **kind, char *text, const char *i
 		*at++ = '\0';
 		w.iv = at;
 	}
-	*kind = find_kind(&w);
+	*kind = find_kind(spec_kinds, &w);
+	record = *kind ? NULL : find_kind(spec_records, &w);
+	if (record && !records) {
+		print_words(&w, name);
+		return status_set(
+			st, ST_USAGE, EINVAL,
+			"%s%s%s: it is measured for the record (bench), and for nothing else.",
+			name, *w.integrity ? "+" : "", w.integrity);
+	}
+	if (record)
+		*kind = record;
 	return *kind ? 0 : explain_refused(&w, st);
 }
 
@@ -276,7 +288,8 @@ static void join(char out[SPEC_TEXT_MAX], const char *cipher, char *key)
 		*plus = '\0';
 }
 
-static int parse(struct spec *spec, const char *text, const char *integrity, struct status *st)
+static int parse(struct spec *spec, const char *text, const char *integrity, bool records,
+		 struct status *st)
 {
 	char buf[SPEC_TEXT_MAX], cipher[SPEC_TEXT_MAX], *key, *sector;
 	struct spec parsed = {NULL, 0, 0};
@@ -293,7 +306,7 @@ static int parse(struct spec *spec, const char *text, const char *integrity, str
 	if (ret)
 		return ret;
 	join(cipher, buf, key);
-	ret = parse_cipher(&parsed.kind, cipher, integrity, st);
+	ret = parse_cipher(&parsed.kind, cipher, integrity, records, st);
 	if (ret)
 		return ret;
 	parsed.key_bits = parsed.kind->key_bits[0];
@@ -315,7 +328,12 @@ static int parse(struct spec *spec, const char *text, const char *integrity, str
 
 int spec_parse(struct spec *spec, const char *text, struct status *st)
 {
-	return parse(spec, text, NULL, st);
+	return parse(spec, text, NULL, false, st);
+}
+
+int spec_parse_any(struct spec *spec, const char *text, struct status *st)
+{
+	return parse(spec, text, NULL, true, st);
 }
 
 int spec_from_options(struct spec *spec, const char *cipher, const char *integrity,
@@ -325,7 +343,7 @@ int spec_from_options(struct spec *spec, const char *cipher, const char *integri
 	char text[16];
 	int ret;
 
-	ret = parse(&parsed, cipher, integrity, st);
+	ret = parse(&parsed, cipher, integrity, false, st);
 	if (ret)
 		return ret;
 	if (key_bits) {

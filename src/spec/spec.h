@@ -39,6 +39,7 @@ struct spec_kind {
 	bool wide_block; /* a change anywhere scrambles the whole sector: a torn write loses it */
 	bool fips;       /* approved in FIPS mode */
 	bool offered;    /* may be recommended: a candidate */
+	bool record;     /* measured for the record, and nothing else: of spec_records[] */
 	unsigned usual;  /* rank for ties, 0 the most usual */
 	const char *protects; /* in a sentence or two: what it gives and what not */
 
@@ -69,6 +70,9 @@ struct spec {
  * failure.
  */
 int spec_parse(struct spec *spec, const char *text, struct status *st);
+
+/* The same, with those of spec_records[]: for measuring and for what was measured. */
+int spec_parse_any(struct spec *spec, const char *text, struct status *st);
 
 /*
  * Builds a spec from cryptsetup's four options: cipher "aes-xts-plain64" (or a whole spec text);
@@ -104,5 +108,7 @@ bool spec_sector_valid(unsigned sector);
 
 /* All kinds, NULL-kernel-terminated, in order of `usual`. */
 extern const struct spec_kind spec_kinds[];
+/* Ciphers that nobody should take any more, for comparing with. Ends alike. */
+extern const struct spec_kind spec_records[];
 
 #endif

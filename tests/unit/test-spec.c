@@ -217,6 +217,18 @@ static void test_kinds(void)
 	char text[SPEC_TEXT_MAX];
 	struct status st = {0};
 
+	ok(!spec_parse_any(&b, "aes-xts-plain64", &st) && b.kind == spec_kinds,
+	   "with the records, the others are there, too");
+	for (a.kind = spec_records; a.kind->kernel; a.kind++) {
+		a.key_bits = a.kind->key_bits[0];
+		ok(!spec_parse_any(&b, spec_print(&a, text), &st) && spec_equal(&a, &b) &&
+			   a.kind->record && !a.kind->offered && !a.kind->fips &&
+			   strstr(a.kind->protects, "never recommended"),
+		   "%s reads back, for the record", text);
+		ok(spec_parse(&b, text, &st) == -EINVAL &&
+			   strstr(st.message, "for the record (bench), and for nothing else"),
+		   "and only that: %s", st.message);
+	}
 	for (a.kind = spec_kinds; a.kind->kernel; a.kind++) {
 		a.key_bits = a.kind->key_bits[0];
 		ok(!spec_parse(&b, spec_print(&a, text), &st) && spec_equal(&a, &b) &&
