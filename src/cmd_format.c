@@ -13,6 +13,7 @@
 #include "util/output.h"
 #include "util/terminal.h"
 #include "volume/pbkdf.h"
+#include "volume/undo.h"
 
 #define KEY_FD_NONE UINT64_MAX
 
@@ -35,6 +36,8 @@ static const struct opt table[] = {
 	 "The volume's subsystem label, at most 47 bytes."},
 	{"uuid", 0, OPT_STRING, "UUID", FORMAT(uuid), 0, 0,
 	 "The volume's UUID; a random one otherwise."},
+	{"undo-file", 0, OPT_STRING, "FILE", FORMAT(undo_file), 0, 0,
+	 "Save what will be overwritten to FILE, a new file,\nfirst; undo FILE DEVICE puts it back."},
 	{"yes", 'y', OPT_FLAG, NULL, FORMAT(yes), 0, 0, "Do not ask."},
 	{"overwrite", 0, OPT_FLAG, NULL, FORMAT(overwrite), 0, 0,
 	 "Go on although something is on DEVICE; it will be lost."},
@@ -102,7 +105,9 @@ static int check_options(const struct cmd_globals *globals, struct status *st)
 				  "--uuid: \"%s\" is not of the form "
 				  "01234567-89ab-cdef-0123-456789abcdef.",
 				  o->uuid);
-	ret = cmd_plan_label("label", o->label, st);
+	ret = o->undo_file ? undo_check(o->undo_file, st) : 0;
+	if (!ret)
+		ret = cmd_plan_label("label", o->label, st);
 	if (!ret)
 		ret = cmd_plan_label("subsystem", o->subsystem, st);
 	return ret ? ret : cmd_plan_check(&o->plan, st);
@@ -193,12 +198,42 @@ static int prepare(struct format *f, struct status *st)
 		ret = check_signal(st);
 	if (ret)
 		return ret;
-	format_show(f);
-	if (!options.dry_run)
+	ret = format_show(f, st);
+	if (!ret && !options.dry_run)
 		ret = read_secret(f, true, st);
 	if (!ret)
-		ret = luks_rehearse(&f->request, device, f->secret.bytes ? &f->secret : NULL, st);
+		ret = luks_build(&f->image, &f->request, device,
+				 f->secret.bytes ? &f->secret : NULL, st);
 	return ret ? ret : check_signal(st);
+}
+
+/* What the write will overwrite: known, and saved where that is asked for. */
+static int save_before(struct format *f, struct status *st)
+{
+	int ret;
+
+	f->change.header = f->image.bytes;
+	f->change.header_len = f->image.len;
+	memcpy(f->change.copies, f->image.copies, sizeof(f->change.copies));
+	ret = change_prepare(&f->change, &f->guard, st);
+	if (!ret && options.undo_file)
+		ret = undo_save(options.undo_file, &f->guard, &f->change, f->image.header.uuid, st);
+	return ret;
+}
+
+static int write_volume(struct format *f, struct status *st)
+{
+	int ret;
+
+	ret = guard_recheck(&f->guard, st);
+	if (!ret)
+		ret = guard_room(&f->guard, f->image.len, true, st);
+	if (!ret)
+		ret = luks_write(&f->guard, &f->change, options.undo_file, st);
+	/* With nothing overwritten, or all of it put back, there is nothing to undo. */
+	if (ret && options.undo_file && st->code != ST_CHECK)
+		unlink(options.undo_file);
+	return ret;
 }
 
 /* From here to the end of the program signals wait: a volume is finished or taken back. */
@@ -209,13 +244,14 @@ static int carry_out(struct format *f, struct status *st)
 
 	interrupt_hold(&before);
 	ret = check_signal(st);
-	if (ret)
-		return ret;
-	ret = luks_format(&f->guard, &f->request, &f->secret, st);
+	if (!ret)
+		ret = save_before(f, st);
+	if (!ret)
+		ret = write_volume(f, st);
 	if (ret)
 		return ret;
 	f->written = true;
-	ret = luks_verify(&f->header, &f->guard, &f->request, &f->secret, st);
+	ret = luks_verify(&f->header, &f->guard, &f->image, &f->request, &f->secret, st);
 	f->verified = !ret;
 	if (ret)
 		cmd_say("%s was formatted, but the check failed: %s", f->path, st->message);
@@ -238,6 +274,8 @@ static int report(const struct format *f, int ret, struct status *st)
 static void release(struct format *f)
 {
 	secret_free(&f->secret);
+	change_free(&f->change);
+	luks_image_free(&f->image);
 	plan_free(&f->plan);
 	plan_source_free(&f->source);
 	guard_close(&f->guard);

@@ -11,7 +11,7 @@
 struct format_options {
 	struct plan_options plan;
 	bool automatic, yes, overwrite, dry_run;
-	const char *label, *subsystem, *uuid, *key_file;
+	const char *label, *subsystem, *uuid, *key_file, *undo_file;
 	uint64_t key_fd;
 };
 
@@ -25,7 +25,9 @@ struct format {
 	struct plan plan;
 	struct luks_request request;
 	struct secret secret;
-	struct luks_header header;
+	struct luks_image image; /* what will be written */
+	struct change change;
+	struct luks_header header; /* as read back from the medium */
 	bool written, verified;
 };
 
@@ -34,8 +36,9 @@ bool format_has_contents(const struct device_facts *device);
 /* All that is on the device in words, for the caller to free, or NULL when out of memory. */
 char *format_contents(const struct device_facts *device, const char *separator);
 
-/* Shows the device, what is on it and the plan: on standard error where the report is JSON. */
-void format_show(const struct format *f);
+/* Shows the device, what is on it and the plan: on standard error where the report is JSON. 0, or
+ * -errno with *st (ST_MISSING) where that could not be shown: nothing may be written then. */
+int format_show(const struct format *f, struct status *st);
 
 /* The report on standard output. 0 or -errno (-ENOMEM, or what writing fails with). */
 int format_report(const struct format *f);

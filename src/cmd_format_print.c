@@ -2,9 +2,12 @@
 /* What format shows before it asks, and what it reports after. */
 #include "cmd_format.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "report/json_facts.h"
 #include "util/json.h"
@@ -78,16 +81,37 @@ static void show_device(FILE *out, const struct device_facts *device)
 	free(list);
 }
 
-void format_show(const struct format *f)
+/* A pipe that nobody reads any more takes no report: known without writing to it. */
+static int check_reader(void)
 {
-	FILE *out = f->globals->json ? stderr : stdout;
+	struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
 
-	if (f->globals->json && f->globals->quiet)
-		return;
-	show_device(out, &f->guard.device);
-	cmd_plan_text(out, &f->plan, &f->source, f->path, f->options->label, f->options->dry_run);
-	fputc('\n', out);
-	output_flush();
+	return poll(&out, 1, 0) == 1 && out.revents & POLLERR ? -EPIPE : 0;
+}
+
+int format_show(const struct format *f, struct status *st)
+{
+	bool json = f->globals->json;
+	FILE *out = json ? stderr : stdout;
+	int ret = json ? check_reader() : 0;
+
+	if (!ret && !(json && f->globals->quiet)) {
+		show_device(out, &f->guard.device);
+		cmd_plan_text(out, &f->plan, &f->source, f->path, f->options->label,
+			      f->options->dry_run);
+		fputc('\n', out);
+		errno = 0;
+		ret = !json                        ? output_flush()
+		      : fflush(out) || ferror(out) ? -(errno ? errno : EIO)
+						   : 0;
+	}
+	if (!ret)
+		return 0;
+	/* What nobody could read nobody can have meant. */
+	return status_set(st, ST_MISSING, -ret,
+			  "standard %s: %s. The plan could not be shown, so nothing was written to "
+			  "%s.",
+			  json && ret != -EPIPE ? "error" : "output", strerror(-ret), f->path);
 }
 
 /* What crypttab finds the volume by, or NULL: nothing looks into image files for a UUID. */
@@ -108,6 +132,7 @@ static int print_json(const struct format *f)
 	json_put_bool(doc, "written", f->written);
 	json_put_string(doc, "uuid", uuid);
 	json_put_bool(doc, "verified", f->verified);
+	json_put_string(doc, "undo_file", f->written ? f->options->undo_file : NULL);
 	return json_print(doc);
 }
 
@@ -138,6 +163,13 @@ static void print_text(const struct format *f)
 	crypttab = cmd_crypttab(f->path, crypttab_uuid(f));
 	printf(" NAME\n  /etc/crypttab:  %s\n", crypttab ? crypttab : "");
 	free(crypttab);
+	if (!f->options->undo_file)
+		return;
+	printf("  Undo it with:   " PACKAGE " undo ");
+	cmd_shell_path(stdout, f->options->undo_file);
+	putchar(' ');
+	cmd_shell_path(stdout, f->path);
+	puts("\n                  (before anything is written into the volume)");
 }
 
 int format_report(const struct format *f)

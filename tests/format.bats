@@ -253,17 +253,40 @@ onto_full() {
 	format "$@" >/dev/full
 }
 
-@test "a report that cannot be written: 8, with the UUID of what was formatted" {
+@test "a plan that cannot be shown is not carried out: 7, nothing written" {
 	local form
 	[ -c /dev/full ] || skip "no /dev/full"
-	for form in --yes --json; do
-		expect 8 onto_full disk.img --auto --yes --overwrite --key-file key --quiet $form
+	for form in --quiet --dry-run; do
+		expect 7 onto_full disk.img --auto --yes --key-file key $form
 		# shellcheck disable=SC2154 # stderr is bats's
-		is "$stderr" "dmcrypt-tune: disk.img was formatted and verified (UUID $(cryptsetup luksUUID disk.img)), but the report could not be written: No space left on device."
-		opens disk.img key
+		is "$stderr" "dmcrypt-tune: standard output: No space left on device. The plan could not be shown, so nothing was written to disk.img."
 	done
-	expect 7 onto_full disk.img --auto --overwrite --dry-run --quiet
-	is "$stderr" "dmcrypt-tune: standard output: No space left on device."
+	# A pipe that nobody reads; with --json the plan goes to standard error.
+	expect 7 onto_closed disk.img --auto --yes --key-file key --quiet
+	says "standard output: Broken pipe. The plan could not be shown"
+	expect 7 onto_closed disk.img --auto --yes --key-file key --json
+	says "standard output: Broken pipe. The plan could not be shown"
+	run plan_to_full disk.img --auto --yes --key-file key --json
+	is "$status" 7 status
+	is "$(tr -d '\0' <disk.img | wc -c)" 0 "bytes written"
+}
+
+# With a pipe as standard output whose reader has gone.
+onto_closed() {
+	exec 8> >(:)
+	wait $!
+	format "$@" >&8
+}
+
+plan_to_full() {
+	format "$@" 2>/dev/full
+}
+
+@test "a report that cannot be written: 8, with the UUID of what was formatted" {
+	[ -c /dev/full ] || skip "no /dev/full"
+	expect 8 onto_full disk.img --auto --yes --key-file key --quiet --json
+	is "$stderr" "dmcrypt-tune: disk.img was formatted and verified (UUID $(cryptsetup luksUUID disk.img)), but the report could not be written: No space left on device."
+	opens disk.img key
 }
 
 @test "without --dry-run the plan is shown without what is for doing it by hand" {

@@ -201,16 +201,13 @@ static int lock_disk(struct guard *guard, const char *path, dev_t rdev, struct s
 
 /*
  * The kernel grants one exclusive claim; mounts, swap, md, dm and loop hold one. That is how uses
- * that cannot be seen from here show themselves. Given back at once: libcryptsetup makes its own.
+ * that cannot be seen from here show themselves, and how none can begin while this one is held.
  */
-static int claim_test(struct guard *guard, const char *path, struct status *st)
+static int claim(struct guard *guard, const char *path, struct status *st)
 {
-	int fd = open(guard->fd_path, O_RDONLY | O_EXCL | O_CLOEXEC | O_NONBLOCK);
-
-	if (fd >= 0) {
-		close(fd);
+	guard->claim_fd = open(guard->fd_path, O_RDWR | O_EXCL | O_CLOEXEC | O_NONBLOCK);
+	if (guard->claim_fd >= 0)
 		return 0;
-	}
 	if (errno == EBUSY)
 		return status_set(st, ST_BUSY, EBUSY,
 				  "%s is in use, by something that is not visible here, such as a "
@@ -283,7 +280,7 @@ int guard_open(struct guard *guard, const char *path, struct status *st)
 	int ret;
 
 	memset(guard, 0, sizeof(*guard));
-	guard->fd = guard->lock_fd = -1;
+	guard->fd = guard->lock_fd = guard->claim_fd = -1;
 	ret = check_process(st);
 	if (ret)
 		return ret;
@@ -305,7 +302,7 @@ int guard_open(struct guard *guard, const char *path, struct status *st)
 	if (!ret)
 		ret = refuse_unseen(&guard->device, st);
 	if (!ret && S_ISBLK(info.st_mode))
-		ret = claim_test(guard, path, st);
+		ret = claim(guard, path, st);
 	if (!ret)
 		ret = refuse_kind(&guard->device, st);
 	return ret;
@@ -339,6 +336,9 @@ static int compare(const struct device_facts *before, const struct device_facts 
 	/* The same number may come to stand for another disk; the sequence number does not. */
 	else if (now->diskseq != before->diskseq)
 		what = "another disk has taken its place";
+	else if (strcmp(now->model, before->model) || strcmp(now->serial, before->serial) ||
+		 strcmp(now->wwn, before->wwn))
+		what = "it says another model, serial number or WWN";
 	else if (!same_contents(before, now))
 		what = "somebody wrote to it, and its contents are not those that were shown";
 	if (what)
@@ -348,20 +348,35 @@ static int compare(const struct device_facts *before, const struct device_facts 
 	return 0;
 }
 
-int guard_recheck(struct guard *guard, struct status *st)
+/* Whether the path, links resolved when it was opened, still leads to what was opened: what stands
+ * there now is what the user means. */
+static int check_place(const struct guard *guard, struct status *st)
 {
 	const struct device_facts *before = &guard->device;
-	struct device_facts now;
-	struct stat info;
-	int ret;
+	struct stat open, named;
 
-	if (fstat(guard->fd, &info))
+	if (fstat(guard->fd, &open))
 		return status_set(st, ST_DEVICE, errno, "%s: %s.", before->path, strerror(errno));
-	if (S_ISREG(info.st_mode) && !info.st_nlink)
+	if (*before->target &&
+	    (stat(before->target, &named) || (named.st_mode & S_IFMT) != (open.st_mode & S_IFMT) ||
+	     (S_ISBLK(open.st_mode) ? named.st_rdev != open.st_rdev
+				    : named.st_dev != open.st_dev || named.st_ino != open.st_ino)))
 		return status_set(
 			st, ST_DEVICE, ESTALE,
 			"%s was deleted or replaced while the program ran. Nothing was written.",
 			before->path);
+	return 0;
+}
+
+int guard_recheck(struct guard *guard, struct status *st)
+{
+	const struct device_facts *before = &guard->device;
+	struct device_facts now;
+	int ret;
+
+	ret = check_place(guard, st);
+	if (ret)
+		return ret;
 	ret = device_probe_fd(&now, guard->fd, before->path, st);
 	if (!ret)
 		ret = compare(before, &now, st);
@@ -369,8 +384,6 @@ int guard_recheck(struct guard *guard, struct status *st)
 		ret = refuse_users(&now, st);
 	if (!ret)
 		ret = refuse_unseen(&now, st);
-	if (!ret && S_ISBLK(info.st_mode))
-		ret = claim_test(guard, before->path, st);
 	device_facts_free(&now);
 	return ret;
 }
@@ -409,13 +422,33 @@ int guard_room(struct guard *guard, uint64_t bytes, bool reserve, struct status 
 	return 0;
 }
 
+int guard_drop_cache(const struct guard *guard)
+{
+	if (fsync(guard->fd))
+		return -errno;
+	if (guard->device.kind != DEVICE_FILE)
+		ioctl(guard->fd, BLKFLSBUF);
+	posix_fadvise(guard->fd, 0, 0, POSIX_FADV_DONTNEED);
+	return 0;
+}
+
+void guard_reread_table(const struct guard *guard)
+{
+	/* Through the claim: the kernel refuses while another holds one. Devices without
+	 * partitions, and partitions taken by someone meanwhile, refuse, which is right. */
+	if (guard->claim_fd >= 0 && guard->device.kind != DEVICE_PARTITION)
+		ioctl(guard->claim_fd, BLKRRPART);
+}
+
 void guard_close(struct guard *guard)
 {
 	/* Closing gives up the locks. */
 	if (guard->fd >= 0)
 		close(guard->fd);
+	if (guard->claim_fd >= 0)
+		close(guard->claim_fd);
 	if (guard->lock_fd >= 0)
 		close(guard->lock_fd);
-	guard->fd = guard->lock_fd = -1;
+	guard->fd = guard->lock_fd = guard->claim_fd = -1;
 	device_facts_free(&guard->device);
 }

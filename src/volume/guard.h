@@ -11,11 +11,11 @@
 #include "util/status.h"
 
 struct guard {
-	int fd;      /* the device, read-write; everything after goes through it */
-	int lock_fd; /* the whole disk, flock()ed; -1 for a file (which carries an OFD lock on fd
-			instead) */
-	char fd_path[32]; /* "/proc/self/fd/N": what libcryptsetup opens, so that a changed symlink
-			     cannot matter */
+	int fd;       /* the device, read-write; everything after goes through it */
+	int claim_fd; /* a block device: opened exclusively, so that nobody mounts or maps it */
+	int lock_fd;  /* the whole disk, flock()ed; -1 for a file (which carries an OFD lock on fd
+			 instead) */
+	char fd_path[32]; /* "/proc/self/fd/N", to open it again by, whatever its path leads to */
 	struct device_facts device;
 };
 
@@ -25,15 +25,15 @@ struct guard {
  * without conventional space (ST_DEVICE); no permission (ST_AUTH); mounted (in any mount
  * namespace), swap, held by dm, md, loop …, a partition of it in use, or locked by another program
  * (ST_BUSY, naming the user); /proc or /sys not there to see the users by, or too few open files
- * allowed (ST_MISSING). For a block device the exclusive claim is made, to learn of uses that
- * are not visible here, and given back, since libcryptsetup makes its own; the lock is kept.
- * guard_close() releases it, also after a failure.
+ * allowed (ST_MISSING). A block device is claimed exclusively, which also tells of uses that are
+ * not visible here; claim and lock are held until guard_close(), to be called after a failure too.
  */
 int guard_open(struct guard *guard, const char *path, struct status *st);
 
 /*
- * Looks again, under the lock: the same device number, disk sequence number, size, inode and
- * contents, and still in use by nobody. Returns 0, or -errno with *st (ST_DEVICE: it changed,
+ * Looks again, under lock and claim: the same device number, disk sequence number, model, serial
+ * number, WWN, size, inode and contents, still in use by nobody, and the path at which it was found
+ * still leads to it. Returns 0, or -errno with *st (ST_DEVICE: it changed,
  * ST_BUSY: someone took it).
  */
 int guard_recheck(struct guard *guard, struct status *st);
@@ -45,6 +45,13 @@ int guard_recheck(struct guard *guard, struct status *st);
  * 0 or -errno with *st (ST_REFUSED).
  */
 int guard_room(struct guard *guard, uint64_t bytes, bool reserve, struct status *st);
+
+/* What is read next comes from the medium, as far as that can be had: written out, cache dropped. 0
+ * or -errno of the writing out. */
+int guard_drop_cache(const struct guard *guard);
+
+/* Has the kernel look for partitions anew, after what told of them was overwritten or put back. */
+void guard_reread_table(const struct guard *guard);
 
 void guard_close(struct guard *guard);
 

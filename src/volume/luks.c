@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Making a LUKS2 volume: in memory first, then for real. */
+/* Making a LUKS2 volume: all of it in memory, then onto the device. */
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/fs.h>
@@ -14,32 +14,24 @@
 
 #define SECTOR_SHIFT 9
 
-/* The least that libcryptsetup takes; a rehearsal is to be quick. Four lanes fit into 32 KiB. */
-static const struct {
-	uint32_t pbkdf2, argon2, argon2_kib;
-} least = {1000, 4, 32};
-
-static void pbkdf_params(struct crypt_pbkdf_type *params, const struct plan_pbkdf *pbkdf,
-			 bool rehearsal)
+static void pbkdf_params(struct crypt_pbkdf_type *params, const struct plan_pbkdf *pbkdf)
 {
-	bool argon2 = !strncmp(pbkdf->type, "argon2", 6);
-
 	memset(params, 0, sizeof(*params));
 	params->type = pbkdf->type;
 	params->hash = pbkdf->hash;
 	params->flags = CRYPT_PBKDF_NO_BENCHMARK;
-	params->iterations = !rehearsal ? pbkdf->iterations : argon2 ? least.argon2 : least.pbkdf2;
-	if (!argon2)
+	params->iterations = pbkdf->iterations;
+	if (strncmp(pbkdf->type, "argon2", 6))
 		return;
-	params->max_memory_kb = rehearsal ? least.argon2_kib : pbkdf->memory >> 10;
+	params->max_memory_kb = pbkdf->memory >> 10;
 	params->parallel_threads = pbkdf->threads;
 }
 
 static const char step_keyslot[] = "the keyslot";
 
-/* The same calls for the rehearsal and for the real thing. *step says what failed. */
-static int make_volume(struct crypt_device *cd, const struct luks_request *request, bool rehearsal,
-		       const void *secret, size_t secret_len, const char **step)
+/* *step says what failed. */
+static int make_volume(struct crypt_device *cd, const struct luks_request *request,
+		       const struct secret *secret, const char **step)
 {
 	const struct plan *plan = request->plan;
 	struct crypt_params_luks2 params = {
@@ -52,7 +44,7 @@ static int make_volume(struct crypt_device *cd, const struct luks_request *reque
 	unsigned slot_bits;
 	int ret;
 
-	pbkdf_params(&pbkdf, &plan->pbkdf, rehearsal);
+	pbkdf_params(&pbkdf, &plan->pbkdf);
 	*step = "the password hash";
 	ret = crypt_set_pbkdf_type(cd, &pbkdf);
 	if (ret)
@@ -69,7 +61,8 @@ static int make_volume(struct crypt_device *cd, const struct luks_request *reque
 	luks_keyslot_cipher(&plan->spec, slot_cipher, &slot_bits);
 	ret = crypt_keyslot_set_encryption(cd, slot_cipher, slot_bits / 8);
 	if (!ret)
-		ret = crypt_keyslot_add_by_volume_key(cd, 0, NULL, 0, secret, secret_len);
+		ret = crypt_keyslot_add_by_volume_key(cd, 0, NULL, 0, (const char *)secret->bytes,
+						      secret->len);
 	if (ret < 0)
 		return ret;
 	*step = "the flags";
@@ -78,7 +71,7 @@ static int make_volume(struct crypt_device *cd, const struct luks_request *reque
 		       : 0;
 }
 
-/* What likely lies behind a rehearsal's error, as a sentence to add. */
+/* What likely lies behind an error, as a sentence to add. */
 static const char *likely_cause(int err, const char *step, const struct plan *plan)
 {
 	switch (-err) {
@@ -103,8 +96,8 @@ static const char *likely_cause(int err, const char *step, const struct plan *pl
 	}
 }
 
-static int rehearse_error(int err, const char *step, const struct luks_request *request,
-			  struct luks_log *log, struct status *st)
+static int build_error(int err, const char *step, const struct luks_request *request,
+		       struct luks_log *log, struct status *st)
 {
 	const char *cause = likely_cause(err, step, request->plan);
 	char text[SPEC_TEXT_MAX];
@@ -118,8 +111,8 @@ static int rehearse_error(int err, const char *step, const struct luks_request *
 				  spec_print(&request->plan->spec, text), step,
 				  luks_words(log, err), cause);
 	return status_set(st, ST_MISSING, -err,
-			  "A volume with %s cannot be made here: %s could not be made in a trial "
-			  "run in memory: %s Nothing was written.%s",
+			  "A volume with %s cannot be made here: %s could not be made in "
+			  "memory: %s Nothing was written.%s",
 			  spec_print(&request->plan->spec, text), step, luks_words(log, err),
 			  cause);
 }
@@ -135,159 +128,134 @@ static int refuse_integrity(const struct spec *spec, struct status *st)
 			  spec_print(spec, text), spec->kind->integrity);
 }
 
-int luks_rehearse(const struct luks_request *request, const struct device_facts *device,
-		  const struct secret *secret, struct status *st)
+/* The volume in the image's memfd, as libcryptsetup makes it on a device of that size. */
+static int make_in_memory(struct luks_image *image, const struct luks_request *request,
+			  const struct device_facts *device, const struct secret *secret,
+			  struct luks_log *log, const char **step)
 {
-	static const char stand_in[] = "rehearsal";
-	struct luks_log log = {.name = device->path};
 	struct crypt_device *cd = NULL;
-	const char *step = "the context";
 	char path[32];
-	int fd, ret;
+	int ret;
 
+	image->fd = memfd_create("dmcrypt-tune-volume", MFD_CLOEXEC);
+	if (image->fd < 0 || ftruncate(image->fd, device->size))
+		return -errno;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", image->fd);
+	log->path = path;
+	ret = luks_begin(&cd, log);
+	if (!ret)
+		ret = make_volume(cd, request, secret, step);
+	luks_end(cd);
+	log->path = NULL;
+	return ret;
+}
+
+static int map_image(struct luks_image *image, uint64_t len)
+{
+	void *map = mmap(NULL, len, PROT_READ, MAP_SHARED, image->fd, 0);
+
+	if (map == MAP_FAILED)
+		return -errno;
+	image->bytes = map;
+	image->len = len;
+	/* The second copy first: one that is there alone counts as well (LUKS2 on-disk format,
+	 * 2.2), so a write that is cut short after it has made a volume. */
+	image->copies[0] = (struct extent){LUKS2_COPY, LUKS2_COPY};
+	image->copies[1] = (struct extent){0, LUKS2_COPY};
+	return 0;
+}
+
+/* Checking blanks each copy of the metadata in turn; afterwards they are as they were. */
+static int check_image(struct luks_image *image, const struct luks_request *request,
+		       const struct secret *secret, const char *name, struct status *st)
+{
+	unsigned char *metadata = malloc(LUKS2_METADATA);
+	int ret;
+
+	if (!metadata)
+		return status_nomem(st);
+	memcpy(metadata, image->bytes, LUKS2_METADATA);
+	ret = luks_check_copy(&image->header, image->fd, request, secret, name, st);
+	if (!ret && extent_write(image->fd, metadata, LUKS2_METADATA, 0))
+		ret = status_nomem(st);
+	free(metadata);
+	return ret;
+}
+
+int luks_build(struct luks_image *image, const struct luks_request *request,
+	       const struct device_facts *device, const struct secret *secret, struct status *st)
+{
+	static unsigned char stand_in_bytes[] = "dry run";
+	struct secret stand_in = {stand_in_bytes, sizeof(stand_in_bytes) - 1};
+	struct luks_log log = {.name = device->path};
+	const char *step = "the context";
+	struct status why = {0};
+	int ret;
+
+	memset(image, 0, sizeof(*image));
 	if (request->plan->spec.kind->integrity)
 		return refuse_integrity(&request->plan->spec, st);
-	fd = memfd_create("dmcrypt-tune-rehearsal", MFD_CLOEXEC);
-	if (fd < 0 || ftruncate(fd, device->size)) {
-		ret = -errno;
-		goto out;
-	}
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	log.path = path;
-	ret = luks_begin(&cd, &log);
+	if (!secret)
+		secret = &stand_in;
+	ret = make_in_memory(image, request, device, secret, &log, &step);
 	if (!ret)
-		ret = make_volume(cd, request, true, secret ? (void *)secret->bytes : stand_in,
-				  secret ? secret->len : strlen(stand_in), &step);
-	luks_end(cd);
-out:
-	if (fd >= 0)
-		close(fd);
-	return ret ? rehearse_error(ret, step, request, &log, st) : 0;
-}
-
-/* What is there before the first write, so that a format that fails can take itself back: the
- * first len bytes, to be freed by the caller. */
-static int save_head(const struct guard *guard, size_t len, unsigned char **out, struct status *st)
-{
-	unsigned char *head = malloc(len);
-	size_t have = 0;
-	ssize_t n;
-	int err;
-
-	if (!head)
-		return status_nomem(st);
-	while (have < len) {
-		n = pread(guard->fd, head + have, len - have, have);
-		if (n > 0) {
-			have += n;
-			continue;
-		}
-		if (n && errno == EINTR)
-			continue;
-		err = n ? errno : EIO;
-		free(head);
-		return status_set(st, ST_REFUSED, err,
-				  "%s cannot be read at byte %zu (%s): what cannot be read there "
-				  "could not be put back if formatting failed. Nothing was "
-				  "written.",
-				  guard->device.path, have, strerror(err));
-	}
-	*out = head;
+		ret = map_image(image, request->plan->data_offset);
+	if (ret < 0)
+		return build_error(ret, step, request, &log, st);
+	ret = check_image(image, request, secret, device->path, &why);
+	if (ret < 0)
+		return status_set(st, why.code, -ret,
+				  "The volume that was made in memory is not what it should be: "
+				  "%.800s Nothing was written.",
+				  why.message);
 	return 0;
 }
 
-/* Puts back what differs from `head`. Returns how many chunks did, or -errno. */
-static int restore_head(int fd, const unsigned char *head, size_t len)
+void luks_image_free(struct luks_image *image)
 {
-	unsigned char now[4096];
-	int changed = 0;
-	size_t part;
-
-	for (size_t at = 0; at < len; at += part) {
-		part = len - at < sizeof(now) ? len - at : sizeof(now);
-		if (pread(fd, now, part, at) == (ssize_t)part && !memcmp(now, head + at, part))
-			continue;
-		if (pwrite(fd, head + at, part, at) != (ssize_t)part)
-			return -EIO;
-		changed++;
-	}
-	return changed && fsync(fd) ? -errno : changed;
+	if (image->bytes)
+		munmap(image->bytes, image->len);
+	if (image->fd > 0)
+		close(image->fd);
+	memset(image, 0, sizeof(*image));
 }
 
-static int take_back(struct guard *guard, const unsigned char *head, size_t len, int err,
-		     const char *step, struct luks_log *log, struct status *st)
+static int take_back(struct guard *guard, const struct change *change, int err, const char *step,
+		     const char *undo_file, struct status *st)
 {
-	int changed = restore_head(guard->fd, head, len);
-	enum exit_status code = err == -ENOMEM ? ST_NOMEM : err == -EBUSY ? ST_BUSY : ST_REFUSED;
-
-	if (changed >= 0)
-		return status_set(st, code, -err, "%s was not formatted (%s): %s %s",
-				  guard->device.path, step, luks_words(log, err),
-				  changed ? "What had been written was taken back: its contents "
-					    "are what they were."
-					  : "Nothing on it was changed.");
-	return status_set(
-		st, ST_CHECK, -err,
-		"Formatting %s failed (%s): %s The first %zu bytes of it are damaged, and could "
-		"not be put back; it holds no volume that opens.",
-		guard->device.path, step, luks_words(log, err), len);
-}
-
-/* After the header is in place: what it did not reach. */
-static int finish(struct guard *guard, const struct plan *plan, struct status *st)
-{
-	char what[64] = "";
+	const char *path = guard->device.path;
+	bool opens;
 	int ret;
 
-	ret = luks_wipe_stale(guard->fd, plan->data_offset, what, sizeof(what));
-	if (!ret && fsync(guard->fd))
-		ret = -errno;
+	ret = change_revert(change, guard->fd, &opens);
+	if (ret >= 0)
+		return status_set(st, ST_REFUSED, -err, "%s was not formatted (%s): %s. %s", path,
+				  step, strerror(-err),
+				  ret ? "What had been written was taken back: its contents are "
+					"what they were."
+				      : "Nothing on it was changed.");
+	return status_set(st, ST_CHECK, -err,
+			  "Formatting %s failed (%s): %s. What had been written could not be taken "
+			  "back (%s): the first %" PRIu64
+			  " bytes of it are damaged, and it %s.%s%s",
+			  path, step, strerror(-err), strerror(-ret), change->header_len,
+			  opens ? "may hold the new volume or nothing that opens"
+				: "holds no volume that opens",
+			  undo_file ? " When the disk takes writes again, dmcrypt-tune undo puts "
+				      "back what was there, from "
+				    : "",
+			  undo_file ? undo_file : "");
+}
+
+int luks_write(struct guard *guard, const struct change *change, const char *undo_file,
+	       struct status *st)
+{
+	const char *step = "";
+	int ret;
+
+	ret = change_apply(change, guard->fd, &step);
 	if (ret)
-		return status_set(st, ST_CHECK, -ret,
-				  "%s was formatted, but %s%s%s. Run wipefs on it, or format it "
-				  "again.",
-				  guard->device.path,
-				  *what ? "an old signature at its end would not go: "
-					: "the disk does not confirm the write: ",
-				  what, *what ? "" : strerror(-ret));
-	/* The kernel still has the old table's partitions. Devices without partitions, and old
-	 * partitions taken by someone meanwhile, refuse, which is right. */
-	if (guard->device.kind != DEVICE_FILE && guard->device.kind != DEVICE_PARTITION)
-		for (size_t i = 0; i < guard->device.n_contents; i++)
-			if (!strcmp(guard->device.contents[i].usage, "table"))
-				ioctl(guard->fd, BLKRRPART);
+		return take_back(guard, change, ret, step, undo_file, st);
+	guard_reread_table(guard);
 	return 0;
-}
-
-int luks_format(struct guard *guard, const struct luks_request *request,
-		const struct secret *secret, struct status *st)
-{
-	const struct plan *plan = request->plan;
-	struct luks_log log = {.path = guard->fd_path, .name = guard->device.path};
-	struct crypt_device *cd = NULL;
-	const char *step = "opening it";
-	unsigned char *head = NULL;
-	int ret;
-
-	if (plan->spec.kind->integrity)
-		return refuse_integrity(&plan->spec, st);
-	ret = guard_recheck(guard, st);
-	if (!ret)
-		ret = guard_room(guard, plan->data_offset, true, st);
-	if (!ret)
-		ret = save_head(guard, plan->data_offset, &head, st);
-	if (ret)
-		return ret;
-	/* We hold the lock that it would wait for without end (volume/guard.c). It cannot be
-	 * switched on again, which one command does not need. */
-	if (guard->device.kind == DEVICE_FILE)
-		crypt_metadata_locking(NULL, 0);
-	ret = luks_begin(&cd, &log);
-	if (!ret)
-		ret = make_volume(cd, request, false, secret->bytes, secret->len, &step);
-	luks_end(cd);
-	ret = ret < 0 ? take_back(guard, head, plan->data_offset, ret, step, &log, st)
-		      : finish(guard, plan, st);
-	free(head);
-	return ret;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* LUKS2 through libcryptsetup: rehearse, format, verify. */
+/* LUKS2 through libcryptsetup: built and checked in memory, written, read back and verified. */
 #ifndef DMCT_VOLUME_LUKS_H
 #define DMCT_VOLUME_LUKS_H
 
 #include "decide/decide.h"
 #include "util/status.h"
+#include "volume/change.h"
 #include "volume/guard.h"
 #include "volume/secret.h"
 
@@ -24,29 +25,42 @@ struct luks_header {
 	char keyslot_cipher[SPEC_TEXT_MAX];
 };
 
-/*
- * Makes the same volume in memory first (a memfd), with the plan's cipher and the least PBKDF cost:
- * whatever libcryptsetup, its crypto backend or the kernel would refuse, they refuse here. `secret`
- * may be NULL (--dry-run without one). Writes nothing to any device. 0 or -errno with *st
- * (ST_MISSING, ST_REFUSED, ST_NOMEM).
- */
-int luks_rehearse(const struct luks_request *request, const struct device_facts *device,
-		  const struct secret *secret, struct status *st);
+/* A volume's header area, whole, in memory. */
+struct luks_image {
+	int fd;                              /* a memfd as long as the device */
+	uint64_t len;                        /* of the header area */
+	unsigned char *bytes;                /* the header area, mapped */
+	struct extent copies[CHANGE_COPIES]; /* of the header, in the order to write them in */
+	struct luks_header header;           /* as read back from the memfd */
+};
 
 /*
- * The write: checks guard_recheck(), formats, wipes stale signatures at both ends, adds the
- * keyslot. On failure *st says what state the device is in. Signals are the caller's business (it
- * holds them back from here to the end).
+ * Makes the volume in memory (a memfd of the device's size), password hash and all, and checks it
+ * there: whatever libcryptsetup, its crypto backend or the kernel would refuse, they refuse here.
+ * `secret` may be NULL (--dry-run without one): a stand-in is used, and the image is good for
+ * nothing else. Writes nothing to any device. 0 or -errno with *st (ST_MISSING, ST_REFUSED,
+ * ST_NOMEM, ST_CHECK). luks_image_free() releases it, also after a failure.
  */
-int luks_format(struct guard *guard, const struct luks_request *request,
-		const struct secret *secret, struct status *st);
+int luks_build(struct luks_image *image, const struct luks_request *request,
+	       const struct device_facts *device, const struct secret *secret, struct status *st);
+void luks_image_free(struct luks_image *image);
 
 /*
- * Reads the header back from the medium, compares each of its two copies with the plan, and opens
- * the keyslot with the secret. Returns 0, or -EBADMSG with *st (ST_CHECK) naming what differs, as
- * the second half of a sentence. *header is filled either way as far as it could be read.
+ * The write: of a change_prepare()d change. On failure what was written is taken back, and *st says
+ * what state the device is in: taken back (ST_REFUSED), or not (ST_CHECK; undo_file, which may be
+ * NULL, is then named as the way back). Signals are the caller's business (it holds them back from
+ * here to the end).
  */
-int luks_verify(struct luks_header *header, struct guard *guard, const struct luks_request *request,
-		const struct secret *secret, struct status *st);
+int luks_write(struct guard *guard, const struct change *change, const char *undo_file,
+	       struct status *st);
+
+/*
+ * Reads the header area back from the medium, compares it byte for byte with the image (NULL: not),
+ * each copy of the header with the plan, and opens the keyslot with the secret. Returns 0, or
+ * -EBADMSG with *st (ST_CHECK) naming what differs, as the second half of a sentence. *header is
+ * filled either way as far as it could be read.
+ */
+int luks_verify(struct luks_header *header, struct guard *guard, const struct luks_image *image,
+		const struct luks_request *request, const struct secret *secret, struct status *st);
 
 #endif

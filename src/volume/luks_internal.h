@@ -37,11 +37,17 @@ const char *luks_keyslot_cipher(const struct spec *spec, char buf[SPEC_TEXT_MAX]
 /* The persistent activation flags that the plan's names stand for. */
 uint32_t luks_flags(const struct plan *plan);
 
+/* The two copies of LUKS2's metadata at their usual size (LUKS2 on-disk format, 2.1), which is what
+ * libcryptsetup makes when nothing else is asked for. */
+#define LUKS2_COPY     16384UL
+#define LUKS2_METADATA (2 * LUKS2_COPY)
+
 /*
- * Wipes every signature that libblkid finds at or beyond `from`: what a LUKS2 header of that length
- * has not overwritten, such as the second copy of a GPT or an MD superblock. Returns 0, -errno, or
- * -EIO when one would not go; its name then is in what (size bytes).
+ * Holds the header in the descriptor `copy` (a memfd, which it changes) against the request, each
+ * of its copies alone, and opens the keyslot with the secret where one is given. Fills *header. 0,
+ * or -errno with *st.
  */
-int luks_wipe_stale(int fd, uint64_t from, char *what, size_t size);
+int luks_check_copy(struct luks_header *header, int copy, const struct luks_request *request,
+		    const struct secret *secret, const char *name, struct status *st);
 
 #endif

@@ -16,19 +16,13 @@
 #define SECTOR_SHIFT 9
 #define CHUNK        (1UL << 20)
 
-/* The two copies of the metadata at their usual size (LUKS2 on-disk format, 2.1). */
-#define METADATA_COPY 16384UL
-#define METADATA      (2 * METADATA_COPY)
-
-/* Reads from the medium: past the page cache where that can be, else with the cache dropped. */
+/* Reads from the medium: past the page cache where that can be, else with the cache dropped. A
+ * descriptor, or -errno. */
 static int open_direct(struct guard *guard)
 {
-	if (fsync(guard->fd))
-		return -errno;
-	if (guard->device.kind != DEVICE_FILE)
-		ioctl(guard->fd, BLKFLSBUF);
-	posix_fadvise(guard->fd, 0, 0, POSIX_FADV_DONTNEED);
-	return open(guard->fd_path, O_RDONLY | O_CLOEXEC | O_DIRECT);
+	int ret = guard_drop_cache(guard);
+
+	return ret ? ret : open(guard->fd_path, O_RDONLY | O_CLOEXEC | O_DIRECT);
 }
 
 static int copy_chunk(int direct, int fd, int to, void *buf, size_t len, off_t at)
@@ -48,7 +42,7 @@ static int copy_chunk(int direct, int fd, int to, void *buf, size_t len, off_t a
 
 /* A copy in memory of the header, as long as the device: loading it there cannot write to the
  * device, as libcryptsetup's repairs would. Returns a descriptor or -errno. */
-static int copy_header(struct guard *guard, uint64_t len, void *metadata)
+static int copy_header(struct guard *guard, uint64_t len)
 {
 	int copy = -1, direct = -1, ret = 0;
 	void *buf = NULL;
@@ -64,8 +58,6 @@ static int copy_header(struct guard *guard, uint64_t len, void *metadata)
 			size_t part = len - at < CHUNK ? len - at : CHUNK;
 
 			ret = copy_chunk(direct, guard->fd, copy, buf, part, at);
-			if (!ret && !at)
-				memcpy(metadata, buf, METADATA);
 		}
 	}
 	free(buf);
@@ -194,35 +186,56 @@ out:
 
 /* One copy of the metadata at a time, with the other blanked: libcryptsetup makes do with either,
  * and mends the other as it loads, so that damage to one would not show. */
-static int check_copies(struct luks_header *header, int copy, const struct luks_request *request,
-			const struct secret *secret, const char *metadata, const char *name,
-			struct status *st)
+int luks_check_copy(struct luks_header *header, int copy, const struct luks_request *request,
+		    const struct secret *secret, const char *name, struct status *st)
 {
-	static const char blank[METADATA_COPY];
-	int ret = 0;
+	static const char blank[LUKS2_COPY];
+	char *metadata = malloc(LUKS2_METADATA);
+	int ret = metadata ? extent_read(copy, metadata, LUKS2_METADATA, 0) : -ENOMEM;
 
+	memset(header, 0, sizeof(*header));
 	for (int other = 1; other >= 0 && !ret; other--) {
-		if (pwrite(copy, metadata, METADATA, 0) != (ssize_t)METADATA ||
-		    pwrite(copy, blank, METADATA_COPY, other * METADATA_COPY) !=
-			    (ssize_t)METADATA_COPY)
-			return status_nomem(st);
-		ret = check_header(header, copy, request, other ? secret : NULL, name, st);
+		ret = extent_write(copy, metadata, LUKS2_METADATA, 0);
+		if (!ret)
+			ret = extent_write(copy, blank, LUKS2_COPY, other * LUKS2_COPY);
+		ret = ret ? status_nomem(st)
+			  : check_header(header, copy, request, other ? secret : NULL, name, st);
 	}
+	free(metadata);
 	return ret;
 }
 
-int luks_verify(struct luks_header *header, struct guard *guard, const struct luks_request *request,
-		const struct secret *secret, struct status *st)
+/* The header area, as it came from the medium, against what was to be written. */
+static int compare_bytes(int copy, const struct luks_image *image, struct status *st)
 {
-	char metadata[METADATA];
+	unsigned char *read = mmap(NULL, image->len, PROT_READ, MAP_SHARED, copy, 0);
+	int ret = 0;
+
+	if (read == MAP_FAILED)
+		return status_nomem(st);
+	for (uint64_t at = 0; at < image->len && !ret; at += CHANGE_SECTOR)
+		if (memcmp(read + at, image->bytes + at, CHANGE_SECTOR))
+			ret = status_set(st, ST_CHECK, EBADMSG,
+					 "what the medium gives back at byte %" PRIu64
+					 " is not what was written there.",
+					 at);
+	munmap(read, image->len);
+	return ret;
+}
+
+int luks_verify(struct luks_header *header, struct guard *guard, const struct luks_image *image,
+		const struct luks_request *request, const struct secret *secret, struct status *st)
+{
 	int copy, ret;
 
 	memset(header, 0, sizeof(*header));
-	copy = copy_header(guard, request->plan->data_offset, metadata);
+	copy = copy_header(guard, request->plan->data_offset);
 	if (copy < 0)
 		return status_set(st, ST_CHECK, EBADMSG, "%s cannot be read: %s.",
 				  guard->device.path, strerror(-copy));
-	ret = check_copies(header, copy, request, secret, metadata, guard->device.path, st);
+	ret = image ? compare_bytes(copy, image, st) : 0;
+	if (!ret)
+		ret = luks_check_copy(header, copy, request, secret, guard->device.path, st);
 	close(copy);
 	return ret;
 }

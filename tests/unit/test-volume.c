@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The volume stage, on files in a temporary directory: secrets, the file guard, a format and its
- * read-back, and a format that fails half-way. */
+ * read-back, and a change taken back. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -172,6 +172,8 @@ static void test_format(const char *spec, const char *pbkdf)
 	struct secret secret = secret_of("open sesame"), wrong = secret_of("open sesame\n");
 	struct luks_request request = {.label = "caf\xc3\xa9", .subsystem = "sub"};
 	struct luks_header header;
+	struct luks_image image;
+	struct change change = {0};
 	struct guard guard;
 	struct plan plan;
 	struct status st = {0};
@@ -182,20 +184,27 @@ static void test_format(const char *spec, const char *pbkdf)
 	request.plan = &plan;
 	ret = guard_open(&guard, make_file("image", "", 0, IMAGE_SIZE), &st);
 	ok(!ret, "guard: %s", st.message);
-	ret = luks_rehearse(&request, &guard.device, &secret, &st);
-	ok(!ret, "rehearsal of %s: %s", spec, st.message);
-	ret = luks_format(&guard, &request, &secret, &st);
+	ret = luks_build(&image, &request, &guard.device, &secret, &st);
+	ok(!ret && image.len == PLAN_DATA_OFFSET && strlen(image.header.uuid) == 36,
+	   "built %s in memory: %s", spec, st.message);
+	change.header = image.bytes;
+	change.header_len = image.len;
+	memcpy(change.copies, image.copies, sizeof(change.copies));
+	ret = change_prepare(&change, &guard, &st);
+	ok(!ret && change.areas.n == 1 && !change.marks.n, "blank: one area, no marks");
+	ret = luks_write(&guard, &change, NULL, &st);
 	ok(!ret, "format with %s: %s", spec, st.message);
-	ret = luks_verify(&header, &guard, &request, &secret, &st);
+	ret = luks_verify(&header, &guard, &image, &request, &secret, &st);
 	ok(!ret && !strcmp(header.label, "caf\xc3\xa9") && header.sector == plan.spec.sector &&
-		   header.data_offset == PLAN_DATA_OFFSET && strlen(header.uuid) == 36,
+		   header.data_offset == PLAN_DATA_OFFSET &&
+		   !strcmp(header.uuid, image.header.uuid),
 	   "verified: %s, %u bits, sector %u, %s %s", header.cipher, header.key_bits, header.sector,
 	   header.uuid, st.message);
-	ret = luks_verify(&header, &guard, &request, &wrong, &st);
+	ret = luks_verify(&header, &guard, &image, &request, &wrong, &st);
 	ok(ret == -EBADMSG && st.code == ST_CHECK, "another secret does not verify: %s",
 	   st.message);
 	plan.spec.sector = plan.spec.sector == 512 ? 4096 : 512;
-	ret = luks_verify(&header, &guard, &request, &secret, &st);
+	ret = luks_verify(&header, &guard, NULL, &request, &secret, &st);
 	ok(ret == -EBADMSG && strstr(st.message, "sector size"), "another plan neither: %s",
 	   st.message);
 	plan.spec.sector = header.sector;
@@ -206,21 +215,66 @@ static void test_format(const char *spec, const char *pbkdf)
 		ok(pread(guard.fd, &byte, 1, i * 16384 + 100) == 1, "copy %d of the header", i);
 		byte ^= 1;
 		ok(pwrite(guard.fd, &byte, 1, i * 16384 + 100) == 1, "one bit changed");
-		ret = luks_verify(&header, &guard, &request, &secret, &st);
+		ret = luks_verify(&header, &guard, NULL, &request, &secret, &st);
 		ok(ret == -EBADMSG, "is noticed: %s", st.message);
 		byte ^= 1;
 		ok(pwrite(guard.fd, &byte, 1, i * 16384 + 100) == 1, "put right");
 	}
-	ret = luks_verify(&header, &guard, &request, &secret, &st);
+	ret = luks_verify(&header, &guard, NULL, &request, &secret, &st);
 	ok(!ret, "verifies again");
+	/* A byte of the unused part of the keyslot area, which no check of a header sees. */
+	ok(pwrite(guard.fd, "x", 1, PLAN_DATA_OFFSET - 7) == 1, "one byte changed");
+	ret = luks_verify(&header, &guard, &image, &request, &secret, &st);
+	ok(ret == -EBADMSG && strstr(st.message, "16776704"), "is noticed: %s", st.message);
+	change_free(&change);
+	luks_image_free(&image);
 	guard_close(&guard);
 }
 
-/* The header goes on, then the keyslot cannot be made: nothing of it may stay. */
-static void test_take_back(void)
+/* Data in every sector, an old header's mark among them: written over, and taken back byte for
+ * byte. */
+static void test_change(void)
 {
-	struct luks_request request = {0};
-	struct secret none = {0};
+	static unsigned char after[1 << 20], now[1 << 20];
+	static const char magic[] = "LUKS\xba\xbe\0\1";
+	struct change change = {.header = after,
+				.header_len = sizeof(after),
+				.copies = {{16384, 16384}, {0, 16384}}};
+	const char *path = make_file("image", magic, 8, IMAGE_SIZE);
+	struct status st = {0};
+	const char *step = "";
+	struct guard guard;
+	uint64_t before;
+	bool opens;
+	int ret;
+
+	for (size_t i = 0; i < sizeof(after); i++)
+		after[i] = (unsigned char)(i * 11 + i / 253);
+	before = file_hash(path);
+	ret = guard_open(&guard, path, &st);
+	ok(!ret, "guard: %s", st.message);
+	ret = change_prepare(&change, &guard, &st);
+	ok(!ret && change.marks.n == 1 && change.marks.list[0].offset == 0 &&
+		   change.marks.list[0].len == 6 && change.areas.n == 1,
+	   "the mark of an old header is known: %zu %s", change.marks.n, st.message);
+	ok(!change_revert(&change, guard.fd, &opens) && file_hash(path) == before,
+	   "nothing to take back");
+	ret = change_apply(&change, guard.fd, &step);
+	ok(!ret && !extent_read(guard.fd, now, sizeof(now), 0) && !memcmp(now, after, sizeof(now)),
+	   "written: %s", step);
+	ok(change_revert(&change, guard.fd, &opens) == 1 && !opens && file_hash(path) == before,
+	   "taken back, byte for byte");
+	ok(!change_revert(&change, guard.fd, &opens), "once");
+	change_free(&change);
+	guard_close(&guard);
+}
+
+/* What fails, fails in memory. */
+static void test_build_fails(void)
+{
+	struct luks_request request = {.uuid = "no uuid"};
+	struct secret secret = secret_of("key");
+	struct luks_image image;
 	struct status st = {0};
 	struct guard guard;
 	struct plan plan;
@@ -234,16 +288,11 @@ static void test_take_back(void)
 	before = file_hash(in_dir("image"));
 	ret = guard_open(&guard, in_dir("image"), &st);
 	ok(!ret, "guard: %s", st.message);
-	ret = luks_format(&guard, &request, &none, &st);
-	ok(ret < 0 && st.code == ST_REFUSED && strstr(st.message, "taken back"),
-	   "a format that fails after its first write: %s", st.message);
+	ret = luks_build(&image, &request, &guard.device, &secret, &st);
+	ok(ret < 0 && st.code == ST_REFUSED && strstr(st.message, "Nothing was written"),
+	   "a volume that cannot be made: %s", st.message);
+	luks_image_free(&image);
 	ok(file_hash(in_dir("image")) == before, "leaves every byte as it was");
-	request.uuid = "no uuid";
-	ret = luks_format(&guard, &request, &none, &st);
-	ok(ret < 0 && st.code == ST_REFUSED && strstr(st.message, "in_dir") == NULL &&
-		   strstr(st.message, "Nothing on it was changed"),
-	   "one that fails before it: %s", st.message);
-	ok(file_hash(in_dir("image")) == before, "too");
 	ok(pwrite(guard.fd, "PRECIOUS", 8, 0) == 8, "another program writes");
 	ret = guard_recheck(&guard, &st);
 	ok(!ret, "unrecognised data stays unrecognised data");
@@ -345,7 +394,8 @@ int main(void)
 	test_room();
 	test_format("aes-xts-plain64/512@4096", "argon2id");
 	test_format("aes-cbc-essiv:sha256/256@512", "pbkdf2");
-	test_take_back();
+	test_change();
+	test_build_fails();
 	remove(in_dir("key"));
 	remove(in_dir("fifo"));
 	remove(in_dir("image"));
