@@ -7,10 +7,14 @@
 
 #include "cmd.h"
 #include "cmd_bench.h"
+#include "decide/crossing.h"
+#include "decide/versus.h"
+#include "report/json_crossing.h"
 #include "report/json_facts.h"
 #include "report/json_measure.h"
 #include "report/progress.h"
 #include "report/save.h"
+#include "report/text_crossing.h"
 #include "report/text_measure.h"
 #include "util/json.h"
 #include "util/output.h"
@@ -28,11 +32,14 @@ static const struct opt table[] = {
 	{"sector-size", 0, OPT_STRING, "LIST", BENCH(sector_size), 0, 0,
 	 "Encryption sector sizes in bytes (default 512,1024,2048,4096)."},
 	{"size", 0, OPT_STRING, "LIST", BENCH(size), 0, 0,
-	 "Bytes a request of cpu and openssl (default 65536);\nafalg's is one sector."},
+	 "Bytes a request, from 16 on: one message with one IV;\nwith a sector size, cpu's and openssl's "
+	 "calls of so\nmany sectors (default 65536; afalg: one sector)."},
 	{"threads", 0, OPT_STRING, "LIST", BENCH(threads), 0, 0,
 	 "Numbers of threads, or all (default 1)."},
 	{"depth", 0, OPT_STRING, "LIST", BENCH(depth), 0, 0,
 	 "Requests in flight at once, per thread, of afalg\n(default 1)."},
+	{"path", 0, OPT_STRING, "LIST", BENCH(path), 0, 0,
+	 "How afalg's data go in: copy (default), splice, both."},
 	{"time", 0, OPT_REAL, "SECONDS", BENCH(seconds), 0, 3600,
 	 "Measure for this long in all (default 8)."},
 	{"buffer", 0, OPT_UINT, "BYTES", BENCH(buffer), 4096, 1ULL << 40,
@@ -45,15 +52,40 @@ static const struct opt table[] = {
 	 "Save the results as JSON, for recommend --from."},
 	OPT_END};
 
-static struct json_object *document(const struct measurement *m, const struct facts *facts)
+/* What the cells say together. */
+struct conclusions {
+	struct crossing crossing;
+	struct versus_list versus;
+};
+
+static struct json_object *document(const struct conclusions *c, const struct measurement *m,
+				    const struct facts *facts)
 {
 	struct json_object *doc = json_document("bench");
 
 	json_put_measurement(doc, m);
+	json_put_crossing(doc, &c->crossing);
+	json_put_versus(doc, &c->versus);
 	json_put(doc, "cpu", report_cpu_json(&facts->cpu));
 	json_put(doc, "kernel", report_kernel_json(&facts->kernel));
 	json_put(doc, "memory", report_memory_json(&facts->memory));
 	return doc;
+}
+
+static int print_text(const struct conclusions *c, const struct measurement *m)
+{
+	int ret;
+
+	ret = text_measurement(m);
+	if (ret)
+		return ret;
+	text_fits(m);
+	ret = text_crossing(&c->crossing);
+	if (ret)
+		return ret;
+	text_versus(&c->versus);
+	text_measurement_end(m);
+	return 0;
 }
 
 /* What the results as a whole amount to: an exit status, with a sentence on standard error. */
@@ -78,10 +110,10 @@ static int verdict(const struct measurement *m)
 	return 0;
 }
 
-static int report(const struct cmd_globals *globals, const struct measurement *m,
-		  const struct facts *facts, struct status *st)
+static int report(const struct cmd_globals *globals, const struct conclusions *c,
+		  const struct measurement *m, const struct facts *facts, struct status *st)
 {
-	struct json_object *doc = document(m, facts);
+	struct json_object *doc = document(c, m, facts);
 	int ret, saved = 0;
 
 	if (options.save)
@@ -90,7 +122,7 @@ static int report(const struct cmd_globals *globals, const struct measurement *m
 		ret = json_print(doc);
 	} else {
 		json_object_put(doc);
-		ret = text_measurement(m);
+		ret = print_text(c, m);
 	}
 	if (ret)
 		return ret;
@@ -101,6 +133,21 @@ static int report(const struct cmd_globals *globals, const struct measurement *m
 		return st->code;
 	}
 	return verdict(m);
+}
+
+static int conclude(const struct cmd_globals *globals, const struct measurement *m,
+		    const struct facts *facts, struct status *st)
+{
+	struct conclusions c = {.crossing = {.asked = false}};
+	int ret;
+
+	ret = crossing_find(&c.crossing, m, facts);
+	if (!ret)
+		ret = versus_find(&c.versus, m);
+	ret = ret ? status_nomem(st) : report(globals, &c, m, facts, st);
+	crossing_free(&c.crossing);
+	versus_free(&c.versus);
+	return ret;
 }
 
 static int run(const struct cmd_globals *globals, char **operands, int n, struct status *st)
@@ -130,7 +177,7 @@ static int run(const struct cmd_globals *globals, char **operands, int n, struct
 		progress_end(&progress);
 	}
 	if (!ret)
-		ret = report(globals, &m, &facts, st);
+		ret = conclude(globals, &m, &facts, st);
 	measurement_free(&m);
 	facts_free(&facts);
 	free(plan);

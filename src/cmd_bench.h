@@ -8,7 +8,7 @@
 
 /* As they stand on the command line; NULL: not given. */
 struct bench_options {
-	const char *engine, *sector_size, *size, *threads, *depth, *tier, *shape, *save;
+	const char *engine, *sector_size, *size, *threads, *depth, *path, *tier, *shape, *save;
 	double seconds;
 	uint64_t buffer;
 };

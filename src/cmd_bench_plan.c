@@ -5,14 +5,18 @@
 #include <string.h>
 
 #include "cmd_bench.h"
+#include "cmd_plan.h"
 #include "measure/trial.h"
 #include "util/list.h"
 #include "util/units.h"
 
 #define SECONDS_MIN    0.01
 #define SIZE_MAX_BYTES (16U << 20)
-#define THREADS_MAX    1024
-#define DEPTH_MAX      256
+/* A message is checked as a whole, against an engine that does one block after the other. */
+#define MESSAGE_MIN 16
+#define MESSAGE_MAX (1U << 20)
+#define THREADS_MAX 1024
+#define DEPTH_MAX   256
 /* Cells of a run: more than anybody reads, and each is to get its slices. */
 #define CELLS_MAX 4096
 
@@ -119,6 +123,11 @@ static bool fits(const struct bench_plan *plan, uint64_t size, bool all)
 		const unsigned *sectors = &plan->specs[i].sector;
 		size_t count = 1;
 
+		if (!*sectors && plan->request.messages) {
+			n++;
+			good += !(size % MESSAGE_MIN) && size <= MESSAGE_MAX;
+			continue;
+		}
 		if (!*sectors) {
 			sectors = plan->sectors;
 			count = plan->request.n_sectors;
@@ -130,7 +139,27 @@ static bool fits(const struct bench_plan *plan, uint64_t size, bool all)
 	return all ? good == n : good > 0;
 }
 
-/* With sector sizes of one's own choice, all must fit; otherwise those that do not are left out. */
+/* Whether every spec has a sector size of its own. */
+static bool all_sectors_said(const struct bench_plan *plan)
+{
+	for (size_t i = 0; i < plan->request.n_specs; i++)
+		if (!plan->specs[i].sector)
+			return false;
+	return plan->request.n_specs > 0;
+}
+
+static int wrong_size(const char *word, bool messages, struct status *st)
+{
+	if (messages)
+		return status_set(st, ST_USAGE, EINVAL,
+				  "--size: \"%s\" is none; multiples of %d from %d to %u are, or, "
+				  "with a sector size, of that up to %u.",
+				  word, MESSAGE_MIN, MESSAGE_MIN, MESSAGE_MAX, SIZE_MAX_BYTES);
+	return status_set(st, ST_USAGE, EINVAL, "--size: \"%s\" is none; bytes from %u to %u are.",
+			  word, SPEC_SECTOR_MIN, SIZE_MAX_BYTES);
+}
+
+/* With sector sizes of one's own choice, all must fit. Without, each request is a message. */
 static int plan_sizes(struct bench_plan *plan, const char *list, bool sectors_given,
 		      struct status *st)
 {
@@ -138,14 +167,19 @@ static int plan_sizes(struct bench_plan *plan, const char *list, bool sectors_gi
 	char word[64];
 	size_t n = 0;
 
-	if (list && !(plan->request.engines & (1U << MEASURE_CPU | 1U << MEASURE_OPENSSL)))
+	bool messages = list && !sectors_given && !all_sectors_said(plan);
+
+	plan->request.messages = messages;
+	if (list && !messages && plan->request.engines == 1U << MEASURE_AFALG)
 		return status_set(st, ST_USAGE, EINVAL,
-				  "--size is for cpu and openssl: an afalg request is one sector.");
+				  "--size: with a sector size, an afalg request is one sector; "
+				  "leave the sector size out.");
 	while (list_next(&list, word, sizeof(word))) {
-		if (list_number(word, &value) || value < SPEC_SECTOR_MIN || value > SIZE_MAX_BYTES)
-			return status_set(st, ST_USAGE, EINVAL,
-					  "--size: \"%s\" is none; bytes from %u to %u are.", word,
-					  SPEC_SECTOR_MIN, SIZE_MAX_BYTES);
+		if (list_number(word, &value) || value > SIZE_MAX_BYTES ||
+		    value < (messages ? MESSAGE_MIN : SPEC_SECTOR_MIN))
+			return wrong_size(word, messages, st);
+		if (messages && !fits(plan, value, false))
+			return wrong_size(word, messages, st);
 		if (!fits(plan, value, sectors_given))
 			return status_set(st, ST_USAGE, EINVAL,
 					  "--size: %s is not a multiple of the sector size.", word);
@@ -155,6 +189,8 @@ static int plan_sizes(struct bench_plan *plan, const char *list, bool sectors_gi
 		plan->sizes[n++] = value;
 	}
 	plan->request.n_sizes = n;
+	plan->request.crossing = messages && plan->request.engines & 1U << MEASURE_CPU &&
+				 plan->request.engines & 1U << MEASURE_AFALG;
 	return 0;
 }
 
@@ -205,6 +241,26 @@ static int plan_depths(struct bench_plan *plan, const char *list, struct status 
 	return 0;
 }
 
+static int plan_paths(struct bench_plan *plan, const char *list, struct status *st)
+{
+	char word[64];
+
+	if (list && !(plan->request.engines & 1U << MEASURE_AFALG))
+		return status_set(st, ST_USAGE, EINVAL,
+				  "--path is for afalg, which --engine leaves out.");
+	while (list && list_next(&list, word, sizeof(word))) {
+		if (!strcmp(word, "copy") || !strcmp(word, "both"))
+			plan->request.paths |= 1U << MEASURE_COPY;
+		if (!strcmp(word, "splice") || !strcmp(word, "both"))
+			plan->request.paths |= 1U << MEASURE_SPLICE;
+		if (strcmp(word, "copy") && strcmp(word, "splice") && strcmp(word, "both"))
+			return status_set(st, ST_USAGE, EINVAL,
+					  "--path: \"%s\" is none; copy, splice and both are.",
+					  word);
+	}
+	return 0;
+}
+
 static void add_tier(struct bench_plan *plan, const struct engine_tier *tier)
 {
 	size_t n = plan->request.n_tiers;
@@ -225,6 +281,14 @@ static void add_usable_tiers(struct bench_plan *plan, const struct facts *facts)
 			add_tier(plan, *t);
 }
 
+/* Those that stand for the kernel's drivers of what is measured. */
+static void add_mirrors(struct bench_plan *plan, const struct facts *facts)
+{
+	for (size_t i = 0; i < plan->request.n_specs; i++)
+		if (engine_supports(&plan->specs[i]))
+			add_tier(plan, cmd_mirror_tier(facts, plan->specs[i].kind->kernel));
+}
+
 static int unknown_tier(const char *word, struct status *st)
 {
 	char names[256] = "";
@@ -233,8 +297,8 @@ static int unknown_tier(const char *word, struct status *st)
 	for (const struct engine_tier *const *t = engine_tiers; *t && len < sizeof(names); t++)
 		len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s", len ? ", " : "",
 					engine_tier_name(*t));
-	return status_set(st, ST_USAGE, EINVAL, "--tier: \"%s\" is none; all, %s are.", word,
-			  names);
+	return status_set(st, ST_USAGE, EINVAL, "--tier: \"%s\" is none; all, kernel, %s are.",
+			  word, names);
 }
 
 static int plan_tiers(struct bench_plan *plan, const char *list, const struct facts *facts,
@@ -246,6 +310,9 @@ static int plan_tiers(struct bench_plan *plan, const char *list, const struct fa
 	if (!list) {
 		if (plan->request.engines & 1U << MEASURE_CPU)
 			add_tier(plan, trial_best_tier(&facts->cpu));
+		/* Beside the kernel belongs what does as the kernel. */
+		if (plan->request.crossing && facts->kernel.af_alg.available)
+			add_mirrors(plan, facts);
 		return 0;
 	}
 	if (!(plan->request.engines & 1U << MEASURE_CPU))
@@ -254,6 +321,10 @@ static int plan_tiers(struct bench_plan *plan, const char *list, const struct fa
 	while (list_next(&list, word, sizeof(word))) {
 		if (!strcmp(word, "all")) {
 			add_usable_tiers(plan, facts);
+			continue;
+		}
+		if (!strcmp(word, "kernel")) {
+			add_mirrors(plan, facts);
 			continue;
 		}
 		tier = engine_tier_find(word);
@@ -339,6 +410,7 @@ int bench_plan(struct bench_plan *plan, const struct bench_options *o, char **sp
 	r->depths = plan->depths;
 	r->tiers = plan->tiers;
 	r->seconds = o->seconds;
+	r->fit = true;
 	r->buffer = o->buffer;
 	if (o->seconds < SECONDS_MIN)
 		return status_set(st, ST_USAGE, EINVAL, "--time: at least %.2f seconds are needed.",
@@ -354,6 +426,8 @@ int bench_plan(struct bench_plan *plan, const struct bench_options *o, char **sp
 		ret = plan_threads(plan, o->threads, facts, st);
 	if (!ret)
 		ret = plan_depths(plan, o->depth, st);
+	if (!ret)
+		ret = plan_paths(plan, o->path, st);
 	if (!ret)
 		ret = plan_tiers(plan, o->tier, facts, st);
 	if (!ret)

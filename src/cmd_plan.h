@@ -127,4 +127,8 @@ void cmd_shell_word(FILE *out, const char *word);
 /* The same for a path as an operand, which must not be taken for an option. */
 void cmd_shell_path(FILE *out, const char *path);
 
+/* The tier that stands for the kernel's driver of an algorithm, or the next slower one that
+ * --cpu-disable leaves. */
+const struct engine_tier *cmd_mirror_tier(const struct facts *facts, const char *kernel);
+
 #endif

@@ -20,9 +20,7 @@ struct run {
 
 static const unsigned one_thread[] = {1};
 
-/* The tier that stands for the kernel's driver, or the next slower one that --cpu-disable leaves.
- */
-static const struct engine_tier *mirror(const struct facts *facts, const char *kernel)
+const struct engine_tier *cmd_mirror_tier(const struct facts *facts, const char *kernel)
 {
 	const char *name = decide_mirror_tier(&facts->kernel, kernel);
 	bool reached = false;
@@ -74,7 +72,7 @@ static void add_specs(struct run *run, const struct candidates *candidates,
 			continue;
 		run->specs[run->request.n_specs++] = c->spec;
 		if (!kernel)
-			add_tier(run, mirror(&source->facts, c->spec.kind->kernel));
+			add_tier(run, cmd_mirror_tier(&source->facts, c->spec.kind->kernel));
 	}
 }
 

@@ -33,7 +33,7 @@ static inline uint8_t *backend_next(struct backend_buffer *buffer, size_t size, 
 	data = buffer->data + buffer->at;
 	*sector = buffer->sector;
 	buffer->at += size;
-	buffer->sector += size / 512;
+	buffer->sector += size < 512 ? 1 : size / 512;
 	return data;
 }
 
@@ -51,8 +51,9 @@ struct backend_cell {
 	struct spec spec; /* with its sector size */
 	enum engine_direction direction;
 	enum engine_shape shape;
-	size_t size;                    /* bytes a request: whole sectors */
-	unsigned depth;                 /* requests in flight at once */
+	size_t size;    /* bytes a request: whole sectors */
+	unsigned depth; /* requests in flight at once */
+	enum measure_path path;
 	const struct engine_tier *tier; /* of the cpu backend */
 	const struct facts *facts;
 };
@@ -61,6 +62,7 @@ struct backend {
 	enum measure_engine engine;
 	bool whole_calls; /* a request may be many sectors; otherwise it is exactly one */
 	bool may_stall;   /* requests are answered by something that might never do so */
+	bool in_rounds;   /* run() counts rounds of the cell's depth, not requests */
 	bool (*implements)(const struct spec *spec);
 	/* The text of a result's `tier`. */
 	void (*describe)(const struct backend_cell *cell, char *tier, size_t size);
@@ -78,6 +80,16 @@ struct backend {
 	uint8_t *(*stored)(void *state, size_t i);
 	void (*close)(void *state);
 };
+
+/* The kernel's cipher that does nothing, by which a crossing is measured alone. No spec of users'.
+ */
+extern const struct spec_kind backend_null_kind;
+
+/* What has one IV: a sector, or, where the spec says none, the whole request. */
+static inline size_t backend_unit(const struct spec *spec, size_t size)
+{
+	return spec->sector ? spec->sector : size;
+}
 
 extern const struct backend backend_cpu;
 #ifdef WITH_KCAPI

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The kernel's ciphers through AF_ALG, by libkcapi: one request is one sector with its IV, as
- * dm-crypt makes them, but with a copy and two system calls each.
+ * dm-crypt makes them, but with a copy and two system calls each; or one message of any size.
+ * Several at once, and what libkcapi cannot do as one request, go through sockets of our own.
  */
 #ifdef WITH_KCAPI
 #include <endian.h>
@@ -9,17 +10,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "measure/afalg_ring.h"
 #include "measure/backend.h"
 #include "measure/kcapi_load.h"
 
 /* The longest IV that an algorithm may have: adiantum's. */
 #define IV_MAX 32
+/* Pages beyond which libkcapi makes several requests of one. */
+#define KCAPI_PAGES 16
 
 struct state {
 	const struct kcapi_library *kcapi;
 	struct kcapi_handle *handle;
+	struct afalg_ring *ring; /* NULL: by libkcapi */
+	struct afalg_request *requests;
+	uint8_t (*ivs)[IV_MAX];
 	enum engine_direction direction;
+	int access;
+	unsigned depth;
 	size_t size;
 };
 
@@ -28,7 +38,8 @@ struct state {
 static bool afalg_implements(const struct spec *spec)
 {
 	return !spec->kind->integrity &&
-	       (!strcmp(spec->kind->iv, "plain64") || !strncmp(spec->kind->kernel, "essiv(", 6));
+	       (!strcmp(spec->kind->iv, "plain64") || !strncmp(spec->kind->kernel, "essiv(", 6) ||
+		spec->kind == &backend_null_kind);
 }
 
 static void afalg_describe(const struct backend_cell *cell, char *tier, size_t size)
@@ -52,108 +63,168 @@ static int known_failure(const struct backend_cell *cell, struct backend_error *
 	if (attempt && attempt->tried && !attempt->available)
 		return backend_fail(error, attempt->error ? attempt->error : ENOENT, "%s",
 				    attempt->reason);
+	if (cell->path == MEASURE_SPLICE && !afalg_can_splice(cell->size))
+		return backend_fail(
+			error, EMSGSIZE,
+			"a pipe holds %ld bytes, so that no more can be spliced at once",
+			KCAPI_PAGES * sysconf(_SC_PAGESIZE));
 	return 0;
 }
 
 /* libkcapi asks for an algorithm's properties through another interface of the kernel's, a netlink
  * family of the module crypto_user, and cannot do without. */
-static int init_failure(const char *name, int err, struct backend_error *error)
+static int init_failure(const struct backend_cell *cell, int err, struct backend_error *error)
 {
+	const char *name = cell->spec.kind->kernel;
+	int level = cell->facts->kernel.af_alg.restrict_level;
+
 	if (err == EPROTONOSUPPORT || err == EAFNOSUPPORT)
 		return backend_fail(error, err,
 				    "libkcapi needs the module crypto_user, which is not built, "
 				    "not installed, or blocked");
+	if (err == ENOENT && level >= 1)
+		return backend_fail(error, err,
+				    "AF_ALG gives no %s: the kernel has none, or the sysctl "
+				    "crypto.af_alg_restrict (%d) hides it",
+				    name, level);
 	return backend_fail(error, err, "AF_ALG gives no %s: %s", name, strerror(err));
-}
-
-static int afalg_open(void **out, const struct backend_cell *cell, const uint8_t *raw,
-		      struct backend_error *error)
-{
-	const char *name = cell->spec.kind->kernel, *reason;
-	const struct kcapi_library *kcapi;
-	struct state *state;
-	int ret;
-
-	ret = known_failure(cell, error);
-	if (ret)
-		return ret;
-	kcapi = kcapi_load(&reason);
-	if (!kcapi)
-		return backend_fail(error, ELIBACC, "%s", reason);
-	state = calloc(1, sizeof(*state));
-	if (!state)
-		return backend_fail(error, ENOMEM, "out of memory");
-	state->kcapi = kcapi;
-	state->direction = cell->direction;
-	state->size = cell->size;
-	ret = kcapi->cipher_init(&state->handle, name, 0);
-	if (ret) {
-		free(state);
-		return init_failure(name, abs(ret), error);
-	}
-	ret = kcapi->cipher_setkey(state->handle, raw, cell->spec.key_bits / 8);
-	if (ret)
-		backend_fail(error, abs(ret), "%s refuses a key of %u bits: %s", name,
-			     cell->spec.key_bits, strerror(abs(ret)));
-	else if (kcapi->cipher_ivsize(state->handle) > IV_MAX ||
-		 kcapi->cipher_ivsize(state->handle) < sizeof(uint64_t))
-		ret = backend_fail(error, EPROTO, "%s wants an IV of %u bytes", name,
-				   kcapi->cipher_ivsize(state->handle));
-	if (ret) {
-		kcapi->cipher_destroy(state->handle);
-		free(state);
-		return -abs(ret);
-	}
-	*out = state;
-	return 0;
-}
-
-static int afalg_crypt(void *arg, enum engine_direction direction, uint8_t *data, uint64_t sector)
-{
-	const struct state *state = arg;
-	uint8_t iv[IV_MAX] = {0};
-	ssize_t n;
-
-	sector = htole64(sector);
-	memcpy(iv, &sector, sizeof(sector));
-	/* sendmsg, not vmsplice: for one sector it takes two system calls fewer, and newer kernels
-	 * copy spliced pages anyway. */
-	if (direction == ENGINE_ENCRYPT)
-		n = state->kcapi->cipher_encrypt(state->handle, data, state->size, iv, data,
-						 state->size, KCAPI_ACCESS_SENDMSG);
-	else
-		n = state->kcapi->cipher_decrypt(state->handle, data, state->size, iv, data,
-						 state->size, KCAPI_ACCESS_SENDMSG);
-	if (n < 0)
-		return (int)n;
-	return (size_t)n == state->size ? 0 : -EMSGSIZE;
-}
-
-static int afalg_run(void *arg, struct backend_buffer *buffer, uint64_t calls)
-{
-	const struct state *state = arg;
-	uint64_t sector;
-	uint8_t *data;
-	int ret = 0;
-
-	while (calls-- && !ret) {
-		data = backend_next(buffer, state->size, &sector);
-		ret = afalg_crypt(arg, state->direction, data, sector);
-	}
-	return ret;
 }
 
 static void afalg_close(void *arg)
 {
 	struct state *state = arg;
 
-	state->kcapi->cipher_destroy(state->handle);
+	afalg_ring_free(state->ring);
+	if (state->handle)
+		state->kcapi->cipher_destroy(state->handle);
+	free(state->requests);
+	free(state->ivs);
 	free(state);
+}
+
+static int open_kcapi(struct state *state, const struct backend_cell *cell, const uint8_t *raw,
+		      size_t *iv_size, struct backend_error *error)
+{
+	const bool null = cell->spec.kind == &backend_null_kind;
+	const char *name = cell->spec.kind->kernel;
+	int ret;
+
+	ret = state->kcapi->cipher_init(&state->handle, name, 0);
+	if (ret) {
+		state->handle = NULL;
+		return init_failure(cell, abs(ret), error);
+	}
+	if (!null)
+		ret = state->kcapi->cipher_setkey(state->handle, raw, cell->spec.key_bits / 8);
+	if (ret)
+		return backend_fail(error, abs(ret), "%s refuses a key of %u bits: %s", name,
+				    cell->spec.key_bits, strerror(abs(ret)));
+	*iv_size = state->kcapi->cipher_ivsize(state->handle);
+	if (*iv_size > IV_MAX || (!null && *iv_size < sizeof(uint64_t)))
+		return backend_fail(error, EPROTO, "%s wants an IV of %zu bytes", name, *iv_size);
+	return 0;
+}
+
+/* Whether it has to be our own sockets. */
+static bool wants_ring(const struct backend_cell *cell)
+{
+	return cell->depth > 1 || cell->size > (size_t)(KCAPI_PAGES * sysconf(_SC_PAGESIZE)) ||
+	       (cell->path == MEASURE_COPY && cell->size > afalg_send_buffer());
+}
+
+static int afalg_open(void **out, const struct backend_cell *cell, const uint8_t *raw,
+		      struct backend_error *error)
+{
+	struct state *state;
+	const char *reason;
+	size_t iv_size = 0;
+	int ret;
+
+	ret = known_failure(cell, error);
+	if (ret)
+		return ret;
+	state = calloc(1, sizeof(*state));
+	if (!state)
+		return backend_fail(error, ENOMEM, "out of memory");
+	state->direction = cell->direction;
+	state->size = cell->size;
+	state->depth = cell->depth ? cell->depth : 1;
+	/* For one sector sendmsg takes two system calls fewer. */
+	state->access = cell->path == MEASURE_SPLICE ? KCAPI_ACCESS_VMSPLICE : KCAPI_ACCESS_SENDMSG;
+	state->requests = calloc(state->depth, sizeof(*state->requests));
+	state->ivs = calloc(state->depth, sizeof(*state->ivs));
+	state->kcapi = kcapi_load(&reason);
+	if (!state->requests || !state->ivs)
+		ret = backend_fail(error, ENOMEM, "out of memory");
+	else if (!state->kcapi)
+		ret = backend_fail(error, ELIBACC, "%s", reason);
+	if (!ret)
+		ret = open_kcapi(state, cell, raw, &iv_size, error);
+	if (!ret && wants_ring(cell))
+		ret = afalg_ring_new(&state->ring, cell, cell->spec.kind->kernel, raw, iv_size,
+				     error);
+	if (ret)
+		afalg_close(state);
+	else
+		*out = state;
+	return ret;
+}
+
+static void put_request(struct state *state, unsigned i, uint8_t *data, uint64_t sector)
+{
+	sector = htole64(sector);
+	memcpy(state->ivs[i], &sector, sizeof(sector));
+	state->requests[i].data = data;
+	state->requests[i].iv = state->ivs[i];
+}
+
+/* The first n of state->requests. */
+static int crypt_requests(struct state *state, enum engine_direction direction, unsigned n)
+{
+	uint8_t *data = state->requests[0].data;
+	const uint8_t *iv = state->ivs[0];
+	ssize_t done;
+
+	if (state->ring)
+		return afalg_ring_run(state->ring, direction, state->requests, n);
+	if (direction == ENGINE_ENCRYPT)
+		done = state->kcapi->cipher_encrypt(state->handle, data, state->size, iv, data,
+						    state->size, state->access);
+	else
+		done = state->kcapi->cipher_decrypt(state->handle, data, state->size, iv, data,
+						    state->size, state->access);
+	if (done < 0)
+		return (int)done;
+	return (size_t)done == state->size ? 0 : -EMSGSIZE;
+}
+
+static int afalg_crypt(void *arg, enum engine_direction direction, uint8_t *data, uint64_t sector)
+{
+	put_request(arg, 0, data, sector);
+	return crypt_requests(arg, direction, 1);
+}
+
+static int afalg_run(void *arg, struct backend_buffer *buffer, uint64_t rounds)
+{
+	struct state *state = arg;
+	uint64_t sector;
+	uint8_t *data;
+	int ret = 0;
+
+	while (rounds-- && !ret) {
+		for (unsigned i = 0; i < state->depth; i++) {
+			data = backend_next(buffer, state->size, &sector);
+			put_request(state, i, data, sector);
+		}
+		ret = crypt_requests(state, state->direction, state->depth);
+	}
+	return ret;
 }
 
 const struct backend backend_afalg = {
 	.engine = MEASURE_AFALG,
 	.may_stall = true,
+	.in_rounds = true,
 	.implements = afalg_implements,
 	.describe = afalg_describe,
 	.open = afalg_open,

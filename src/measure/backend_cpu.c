@@ -30,8 +30,8 @@ static int cpu_open(void **out, const struct backend_cell *cell, const uint8_t *
 	state->direction = cell->direction;
 	state->shape = cell->shape;
 	state->size = cell->size;
-	state->sector = cell->spec.sector;
-	state->count = cell->size / cell->spec.sector;
+	state->sector = backend_unit(&cell->spec, cell->size);
+	state->count = cell->size / state->sector;
 	ret = engine_key_new(&state->key, cell->tier, &cell->spec, raw);
 	if (ret) {
 		free(state);

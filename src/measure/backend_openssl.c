@@ -108,7 +108,7 @@ static int open_plain(void **out, const struct backend_cell *cell, const uint8_t
 		return backend_fail(error, ENOMEM, "out of memory");
 	state->direction = cell->direction;
 	state->size = cell->size;
-	state->sector = cell->spec.sector;
+	state->sector = backend_unit(&cell->spec, cell->size);
 	ERR_clear_error();
 	state->ctx[ENGINE_ENCRYPT] = new_ctx(cipher, raw, true);
 	state->ctx[ENGINE_DECRYPT] = new_ctx(cipher, raw, false);

@@ -16,6 +16,7 @@ struct builder {
 	const struct measure_request *request;
 	const struct facts *facts;
 	struct run *run;
+	unsigned engines; /* of the request's, those whose turn it is */
 };
 
 /* A copy of a result on a longer list; NULL when out of memory. */
@@ -52,7 +53,7 @@ static bool listed(const struct builder *b, const struct cell *cell)
 		    other->what.tier == cell->what.tier && other->what.shape == cell->what.shape &&
 		    other->what.direction == cell->what.direction &&
 		    other->what.size == cell->what.size && other->what.depth == cell->what.depth &&
-		    other->threads == cell->threads)
+		    other->what.path == cell->what.path && other->threads == cell->threads)
 			return true;
 	}
 	return false;
@@ -68,7 +69,8 @@ static int add(const struct builder *b, enum measure_engine engine, const struct
 					.direction = what->direction,
 					.size = what->size,
 					.threads = threads,
-					.depth = what->depth};
+					.depth = what->depth,
+					.path = what->path};
 	const char *reason = NULL;
 	struct cell *cell;
 
@@ -111,6 +113,20 @@ static int add_threads(const struct builder *b, enum measure_engine engine,
 	return ret;
 }
 
+static int add_paths(const struct builder *b, enum measure_engine engine, struct backend_cell *what)
+{
+	const unsigned paths = b->request->paths;
+	int ret = 0;
+
+	what->path = MEASURE_COPY;
+	if (engine != MEASURE_AFALG || !paths || paths & 1U << MEASURE_COPY)
+		ret = add_threads(b, engine, what);
+	if (ret || engine != MEASURE_AFALG || !(paths & 1U << MEASURE_SPLICE))
+		return ret;
+	what->path = MEASURE_SPLICE;
+	return add_threads(b, engine, what);
+}
+
 /* Only what answers requests can have several of them at once. */
 static int add_depths(const struct builder *b, enum measure_engine engine,
 		      struct backend_cell *what)
@@ -120,10 +136,10 @@ static int add_depths(const struct builder *b, enum measure_engine engine,
 
 	what->depth = 1;
 	if (!in_flight || !b->request->n_depths)
-		return add_threads(b, engine, what);
+		return add_paths(b, engine, what);
 	for (size_t i = 0; i < b->request->n_depths && !ret; i++) {
 		what->depth = b->request->depths[i];
-		ret = add_threads(b, engine, what);
+		ret = add_paths(b, engine, what);
 	}
 	return ret;
 }
@@ -138,13 +154,13 @@ static int add_sizes(const struct builder *b, enum measure_engine engine, struct
 	const struct measure_request *r = b->request;
 	int ret = 0;
 
-	if (!whole_calls(engine) || !r->n_sizes) {
+	if (what->spec.sector && (!whole_calls(engine) || !r->n_sizes)) {
 		what->size = whole_calls(engine) ? CALL_SIZE : what->spec.sector;
 		return add_depths(b, engine, what);
 	}
 	for (size_t i = 0; i < r->n_sizes && !ret; i++) {
 		what->size = r->sizes[i];
-		if (what->size && !(what->size % what->spec.sector))
+		if (what->size && !(what->size % backend_unit(&what->spec, what->size)))
 			ret = add_depths(b, engine, what);
 	}
 	return ret;
@@ -213,29 +229,85 @@ static int add_engines(const struct builder *b, const struct spec *spec)
 	for (int e = 0; e < MEASURE_ENGINE_COUNT; e++)
 		any |= b->request->engines & 1U << e && implements(e, spec);
 	for (int e = 0; e < MEASURE_ENGINE_COUNT && !ret; e++)
-		if (b->request->engines & 1U << e && (!any || implements(e, spec)))
+		if (b->engines & 1U << e && (!any || implements(e, spec)))
 			ret = add_engine(b, e, spec);
 	return ret;
+}
+
+/* Whether a request of that size and cipher is a cell already. */
+static bool has_request(const struct builder *b, const struct spec *spec, uint64_t size)
+{
+	for (size_t i = 0; i < b->cells->n; i++) {
+		const struct backend_cell *what = &b->cells->list[i].what;
+
+		if (b->m->results[b->cells->list[i].result].engine == MEASURE_AFALG &&
+		    what->spec.kind == spec->kind && what->spec.key_bits == spec->key_bits &&
+		    what->size == size)
+			return true;
+	}
+	return false;
+}
+
+/* What the sector sizes leave out of the range that a line is fitted over. */
+static int add_fits(const struct builder *b)
+{
+	static const uint64_t sizes[] = {512, 4096, 16384, 65536};
+	struct measure_request request = *b->request;
+	struct builder more = *b;
+	int ret = 0;
+
+	if (!(request.engines & 1U << MEASURE_AFALG))
+		return 0;
+	request.n_sizes = 1;
+	more.request = &request;
+	for (size_t i = 0; i < request.n_specs && !ret; i++) {
+		struct backend_cell what = {.spec = request.specs[i], .facts = b->facts};
+
+		what.spec.sector = 0;
+		for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]) && !ret; s++) {
+			if (has_request(b, &what.spec, sizes[s]))
+				continue;
+			request.sizes = &sizes[s];
+			ret = add_directions(&more, MEASURE_AFALG, &what);
+		}
+	}
+	return ret;
+}
+
+/* The crossing alone, in one direction, since it has none. */
+static int add_crossing(const struct builder *b)
+{
+	struct backend_cell what = {.spec = {.kind = &backend_null_kind}, .facts = b->facts};
+
+	return b->request->engines & 1U << MEASURE_AFALG ? add_sizes(b, MEASURE_AFALG, &what) : 0;
 }
 
 int cells_list(struct cells *cells, struct measurement *m, const struct measure_request *request,
 	       const struct facts *facts, struct run *run)
 {
-	struct builder b = {cells, m, request, facts, run};
+	struct builder b = {cells, m, request, facts, run, 0};
 	int ret = 0;
 
 	for (size_t i = 0; i < request->n_specs && !ret; i++) {
 		struct spec spec = request->specs[i];
 
-		if (spec.sector) {
+		b.engines = request->engines;
+		if (spec.sector || (request->messages && request->n_sizes)) {
+			/* A disk's requests are sectors, whatever their size. */
+			if (!spec.sector)
+				b.engines &= ~(1U << MEASURE_DM);
 			ret = add_engines(&b, &spec);
-			continue;
+			b.engines = spec.sector ? 0 : request->engines & 1U << MEASURE_DM;
 		}
-		for (size_t s = 0; s < request->n_sectors && !ret; s++) {
+		for (size_t s = 0; b.engines && s < request->n_sectors && !ret; s++) {
 			spec.sector = request->sectors[s];
 			ret = add_engines(&b, &spec);
 		}
 	}
+	if (!ret && request->fit && !request->n_sizes)
+		ret = add_fits(&b);
+	if (!ret && request->crossing)
+		ret = add_crossing(&b);
 	return ret;
 }
 
@@ -255,8 +327,8 @@ size_t cells_max_size(const struct cells *cells)
 	size_t max = 0;
 
 	for (size_t i = 0; i < cells->n; i++)
-		if (cells->list[i].what.size > max)
-			max = cells->list[i].what.size;
+		if (cells->list[i].what.size * cells->list[i].what.depth > max)
+			max = cells->list[i].what.size * cells->list[i].what.depth;
 	return max;
 }
 

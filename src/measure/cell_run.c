@@ -206,7 +206,8 @@ int cell_slice(void *arg, uint64_t calls, uint64_t *bytes, uint64_t *ns)
 
 	cell->calls = calls;
 	cell->checking = calls == 1 && pattern_of(cell)->cipher;
-	*bytes = calls * cell->what.size * cell->threads;
+	*bytes = calls * cell->what.size * cell->threads *
+		 (cell->backend->in_rounds ? cell->what.depth : 1);
 	ret = run_in_pool(cell, cell->threads, lead_one, run_one, STALL_TIMEOUT, ns);
 	if (!ret && cell->checking)
 		ret = run_in_pool(cell, 1, NULL, compare_one, STALL_TIMEOUT, NULL);

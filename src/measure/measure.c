@@ -10,6 +10,7 @@
 #include "measure/cell.h"
 #include "measure/clock.h"
 #include "measure/conditions.h"
+#include "measure/fit.h"
 #include "measure/roofline.h"
 #include "measure/sampler.h"
 #include "measure/stats.h"
@@ -42,6 +43,11 @@ const char *measure_engine_name(enum measure_engine engine)
 	return engine_names[engine];
 }
 
+const char *measure_path_name(enum measure_path path)
+{
+	return path == MEASURE_SPLICE ? "splice" : "copy";
+}
+
 int measure_engine_find(const char *name)
 {
 	for (int i = 0; i < MEASURE_ENGINE_COUNT; i++)
@@ -55,6 +61,8 @@ void measurement_free(struct measurement *m)
 	if (!m)
 		return;
 	free(m->results);
+	free(m->fits);
+	free(m->crossings);
 	free(m->rooflines);
 	free(m->multis);
 	free(m->conditions);
@@ -159,6 +167,24 @@ static void fill_results(struct job *job)
 	}
 }
 
+/* The crossings alone, which stand last, are no results of specs. */
+static int part_crossings(struct measurement *m)
+{
+	size_t first = m->n_results;
+
+	while (first && m->results[first - 1].spec.kind == &backend_null_kind)
+		first--;
+	if (first == m->n_results)
+		return 0;
+	m->crossings = calloc(m->n_results - first, sizeof(*m->crossings));
+	if (!m->crossings)
+		return -ENOMEM;
+	m->n_crossings = m->n_results - first;
+	memcpy(m->crossings, m->results + first, m->n_crossings * sizeof(*m->crossings));
+	m->n_results = first;
+	return 0;
+}
+
 static int sample(struct job *job)
 {
 	struct sampler_options options = {.deadline = job->start + job->budget,
@@ -202,7 +228,11 @@ static int measure_all(struct job *job, const struct facts *facts)
 	if (ret)
 		return ret;
 	fill_results(job);
-	ret = trial_multi_buffer(job->m);
+	ret = part_crossings(job->m);
+	if (!ret)
+		ret = fit_results(job->m);
+	if (!ret)
+		ret = trial_multi_buffer(job->m);
 	if (ret)
 		return ret;
 	return roofs_fill(job->m, &job->roofs, job->items + job->n_cell_items,

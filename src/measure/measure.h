@@ -20,6 +20,12 @@ enum measure_engine {
 	MEASURE_ENGINE_COUNT
 };
 
+/* How a request's data go into the kernel (afalg). */
+enum measure_path {
+	MEASURE_COPY,  /* sendmsg(2): copied */
+	MEASURE_SPLICE /* vmsplice(2) and splice(2): the pages themselves, where the kernel does */
+};
+
 /* One cell: spec (with sector size) × direction × request size × engine × tier × shape × threads ×
  * depth. */
 struct measure_result {
@@ -30,8 +36,9 @@ struct measure_result {
 	enum engine_shape shape;
 	enum engine_direction direction;
 	uint64_t size; /* bytes a request: afalg one sector, cpu and openssl a call of size / sector
-			  sectors */
+			  sectors; where the spec says no sector size, one message with one IV */
 	unsigned threads;
+	enum measure_path path;
 	unsigned depth; /* requests in flight at once, per thread: 1 but for dm and afalg */
 
 	/* When error_code is "": */
@@ -75,9 +82,28 @@ struct measure_multi {
 	double gain;      /* and how many times as fast it is then; 0: not available */
 };
 
+/* AF_ALG's time for a request as a line: fixed_ns + size * per_byte_ns, over 512 bytes to 64 KiB.
+ */
+struct measure_fit {
+	struct spec spec; /* without a sector size */
+	enum engine_direction direction;
+	enum measure_path path;
+	unsigned depth, threads;
+	char tier[128];
+	unsigned points; /* sizes that it is of */
+	double fixed_ns, per_byte_ns;
+	double per_byte_low, per_byte_high; /* quartiles of the slopes between pairs of sizes */
+	double error, worst; /* the median and the largest distance of a size's time from the line,
+				as a share of that time */
+};
+
 struct measurement {
 	struct measure_result *results;
 	size_t n_results;
+	struct measure_fit *fits; /* saved files do not bring them back */
+	size_t n_fits;
+	struct measure_result *crossings; /* of afalg without a cipher; saved files neither */
+	size_t n_crossings;
 	struct measure_roofline *rooflines;
 	size_t n_rooflines;
 	struct measure_multi *multis; /* of the cpu engine; saved files do not bring them back */
@@ -89,6 +115,8 @@ struct measurement {
 
 void measurement_free(struct measurement *m);
 const char *measure_engine_name(enum measure_engine engine);
+/* "copy", "splice". */
+const char *measure_path_name(enum measure_path path);
 /* By name, or -1. */
 int measure_engine_find(const char *name);
 
@@ -100,6 +128,10 @@ struct measure_request {
 	size_t n_sectors;
 	const uint64_t *sizes; /* bytes a request; n_sizes 0: the default of each engine */
 	size_t n_sizes;
+	bool messages;  /* a spec without a sector size: each request is one message of its size */
+	bool fit;       /* also the messages of afalg that a fit of its times needs */
+	bool crossing;  /* also afalg without a cipher (m->crossing) */
+	unsigned paths; /* of afalg, bit 1 << MEASURE_x; 0: copy */
 	unsigned engines;                       /* bit 1 << MEASURE_x */
 	const struct engine_tier *const *tiers; /* of the cpu engine, each usable here */
 	size_t n_tiers;

@@ -159,7 +159,8 @@ int trial_multi_buffer(struct measurement *m)
 	int ret = 0;
 
 	for (size_t i = 0; i < m->n_results && !ret; i++)
-		if (m->results[i].engine == MEASURE_CPU && !*m->results[i].error_code)
+		if (m->results[i].engine == MEASURE_CPU && !*m->results[i].error_code &&
+		    m->results[i].spec.sector)
 			ret = add(m, &m->results[i]);
 	return ret;
 }

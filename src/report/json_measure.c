@@ -70,6 +70,8 @@ static struct json_object *result_object(const struct measure_result *r)
 	json_put_u64(obj, "size", r->size);
 	json_put_u64(obj, "threads", r->threads);
 	json_put_u64(obj, "depth", r->depth);
+	json_put_string(obj, "path",
+			r->engine == MEASURE_AFALG ? measure_path_name(r->path) : NULL);
 	if (*r->error_code) {
 		json_put(obj, "error", error_object(r));
 		return obj;
@@ -97,6 +99,29 @@ void json_put_conditions(struct json_object *obj, const struct measurement *m)
 	json_put(obj, "conditions", array);
 }
 
+static struct json_object *fit_object(const struct measure_fit *fit)
+{
+	struct json_object *obj = json_object_new_object();
+	char spec[SPEC_TEXT_MAX];
+
+	json_put_string(obj, "spec", spec_print(&fit->spec, spec));
+	json_put_string(obj, "direction", fit->direction == ENGINE_ENCRYPT ? "encrypt" : "decrypt");
+	json_put_string(obj, "path", measure_path_name(fit->path));
+	json_put_u64(obj, "depth", fit->depth);
+	json_put_u64(obj, "threads", fit->threads);
+	json_put_string(obj, "tier", *fit->tier ? fit->tier : NULL);
+	json_put_u64(obj, "sizes", fit->points);
+	json_put_real(obj, "fixed_ns", fit->fixed_ns);
+	json_put_real(obj, "per_byte_ns", fit->per_byte_ns);
+	json_put_real(obj, "per_byte_ns_low", fit->per_byte_low);
+	json_put_real(obj, "per_byte_ns_high", fit->per_byte_high);
+	json_put_u64_or_null(obj, "bytes_per_second",
+			     fit->per_byte_ns > 0 ? (uint64_t)(1e9 / fit->per_byte_ns + 0.5) : 0);
+	json_put_real(obj, "error", fit->error);
+	json_put_real(obj, "error_worst", fit->worst);
+	return obj;
+}
+
 void json_put_measurement(struct json_object *obj, const struct measurement *m)
 {
 	struct json_object *array;
@@ -114,5 +139,9 @@ void json_put_measurement(struct json_object *obj, const struct measurement *m)
 	for (size_t i = 0; i < m->n_results; i++)
 		json_append(array, result_object(&m->results[i]));
 	json_put(obj, "results", array);
+	array = json_object_new_array();
+	for (size_t i = 0; i < m->n_fits; i++)
+		json_append(array, fit_object(&m->fits[i]));
+	json_put(obj, "fits", array);
 	json_put_real(obj, "seconds", m->seconds);
 }

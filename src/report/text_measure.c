@@ -18,6 +18,7 @@ enum {
 	SIZE,
 	THREADS,
 	DEPTH,
+	PATH,
 	ENCRYPT,
 	ENCRYPT_SPREAD,
 	ENCRYPT_SHARE,
@@ -30,7 +31,7 @@ enum {
 
 /* Which columns say something. */
 struct varies {
-	bool shape, size, threads, depth, share;
+	bool shape, size, threads, depth, path, share;
 };
 
 static bool whole_calls(const struct measure_result *r)
@@ -50,9 +51,10 @@ static void find_varies(struct varies *varies, const struct measurement *m)
 		varies->shape |= r->shape != ENGINE_SERIAL;
 		varies->threads |= r->threads != 1;
 		varies->depth |= r->depth > 1;
+		varies->path |= r->path != MEASURE_COPY;
 		varies->share |= r->roofline_share > 0;
 		/* A request of one sector is said by the spec. */
-		if (!whole_calls(r))
+		if (!whole_calls(r) && r->spec.sector)
 			continue;
 		varies->size |= size && size != r->size;
 		size = r->size;
@@ -63,7 +65,7 @@ static bool same_row(const struct measure_result *a, const struct measure_result
 {
 	return spec_equal(&a->spec, &b->spec) && a->engine == b->engine && a->shape == b->shape &&
 	       a->size == b->size && a->threads == b->threads && a->depth == b->depth &&
-	       !strcmp(a->tier, b->tier);
+	       a->path == b->path && !strcmp(a->tier, b->tier);
 }
 
 /* The measured cell of the other direction, or NULL. Cells of one row are neighbours in all but
@@ -116,6 +118,7 @@ static void add_row(struct table *table, const struct measure_result *r,
 	cells[THREADS] = t.threads;
 	snprintf(t.depth, sizeof(t.depth), "%u", r->depth);
 	cells[DEPTH] = t.depth;
+	cells[PATH] = r->engine == MEASURE_AFALG ? measure_path_name(r->path) : NULL;
 	put_direction(cells, &t, 0, encrypt);
 	put_direction(cells, &t, 1, decrypt);
 	table_row(table, cells);
@@ -135,6 +138,7 @@ static int print_table(const struct measurement *m)
 		[SIZE] = {v.size ? "SIZE" : NULL, true},
 		[THREADS] = {v.threads ? "THREADS" : NULL, true},
 		[DEPTH] = {v.depth ? "DEPTH" : NULL, true},
+		[PATH] = {v.path ? "PATH" : NULL, false},
 		[ENCRYPT] = {"ENCRYPT", true},
 		[ENCRYPT_SPREAD] = {"+/-", true},
 		[ENCRYPT_SHARE] = {v.share ? "ROOF" : NULL, true},
@@ -294,6 +298,15 @@ int text_measurement(const struct measurement *m)
 	print_records(m);
 	print_rooflines(m);
 	print_multis(m);
+	return 0;
+}
+
+void text_measurement_end(const struct measurement *m)
+{
+	size_t measured = 0;
+
+	for (size_t i = 0; i < m->n_results; i++)
+		measured += !*m->results[i].error_code;
 	if (m->n_conditions)
 		printf("\nTo bear in mind:\n");
 	for (size_t i = 0; i < m->n_conditions; i++)
@@ -301,5 +314,4 @@ int text_measurement(const struct measurement *m)
 	printf("\n%zu of %zu cells measured in %.1f s: medians, +/- half the distance between the "
 	       "quartiles.\n",
 	       measured, m->n_results, m->seconds);
-	return 0;
 }
