@@ -28,16 +28,18 @@ static struct bench_options options = {.seconds = 8, .buffer = 1 << 20};
 
 static const struct opt table[] = {
 	{"engine", 0, OPT_STRING, "LIST", BENCH(engine), 0, 0,
-	 "Layers to measure: afalg, cpu, openssl (default: all)."},
+	 "Layers to measure: dm, afalg, cpu, openssl (default:\nall; dm where this process can use device-mapper)."},
 	{"sector-size", 0, OPT_STRING, "LIST", BENCH(sector_size), 0, 0,
 	 "Encryption sector sizes in bytes (default 512,1024,2048,4096)."},
 	{"size", 0, OPT_STRING, "LIST", BENCH(size), 0, 0,
-	 "Bytes a request, from 16 on: one message with one IV;\nwith a sector size, cpu's and openssl's "
-	 "calls of so\nmany sectors (default 65536; afalg: one sector)."},
+	 "Bytes a request, from 16 on: one message with one IV;\nwith a sector size, dm's requests and "
+	 "cpu's and\nopenssl's calls of so many sectors (default 65536;\nafalg: one sector)."},
 	{"threads", 0, OPT_STRING, "LIST", BENCH(threads), 0, 0,
 	 "Numbers of threads, or all (default 1)."},
 	{"depth", 0, OPT_STRING, "LIST", BENCH(depth), 0, 0,
-	 "Requests in flight at once, per thread, of afalg\n(default 1)."},
+	 "Requests in flight at once, per thread, of dm and\nafalg (default 1)."},
+	{"flags", 0, OPT_STRING, "LIST", BENCH(flags), 0, 0,
+	 "Sets of dm-crypt's flags, each joined by +, none, or\nall that this kernel has (default none)."},
 	{"path", 0, OPT_STRING, "LIST", BENCH(path), 0, 0,
 	 "How afalg's data go in: copy (default), splice, both."},
 	{"time", 0, OPT_REAL, "SECONDS", BENCH(seconds), 0, 3600,
@@ -187,13 +189,15 @@ static int run(const struct cmd_globals *globals, char **operands, int n, struct
 const struct cmd cmd_bench = {
 	.name = "bench",
 	.operands = "[SPEC...]",
-	.summary = "Measure disk ciphers: in the kernel, in this CPU, in OpenSSL.",
+	.summary = "Measure disk ciphers: in dm-crypt, in the kernel, in this CPU, in OpenSSL.",
 	.details = "SPEC is CIPHER/KEYBITS[+INTEGRITY][@SECTOR], e.g. aes-xts-plain64/512@4096 or\n"
 		   "aes-gcm-random/256+aead@4096. Every output is checked before it\n"
 		   "is timed. Speeds are medians of many short slices, taken in turn. AF_ALG's "
 		   "figures hold the cost\n"
 		   "of a system call per sector, which dm-crypt does not have: they are no disk "
-		   "speeds.",
+		   "speeds. dm is dm-crypt\n"
+		   "itself, on a device of zeros that drops what is written: as root, and no "
+		   "disk is touched.",
 	.options = table,
 	.dest = &options,
 	.max_operands = -1,

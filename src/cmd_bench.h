@@ -8,7 +8,8 @@
 
 /* As they stand on the command line; NULL: not given. */
 struct bench_options {
-	const char *engine, *sector_size, *size, *threads, *depth, *path, *tier, *shape, *save;
+	const char *engine, *sector_size, *size, *threads, *depth, *flags, *path, *tier, *shape,
+		*save;
 	double seconds;
 	uint64_t buffer;
 };
@@ -19,6 +20,7 @@ struct bench_options {
 #define BENCH_THREADS_MAX 64
 #define BENCH_DEPTHS_MAX  16
 #define BENCH_TIERS_MAX   16
+#define BENCH_FLAGS_MAX   32
 
 /* A request and the arrays that it points into. */
 struct bench_plan {
@@ -29,7 +31,12 @@ struct bench_plan {
 	unsigned threads[BENCH_THREADS_MAX];
 	unsigned depths[BENCH_DEPTHS_MAX];
 	const struct engine_tier *tiers[BENCH_TIERS_MAX];
+	unsigned flags[BENCH_FLAGS_MAX];
 };
+
+/* The option of the dm engine alone, --flags. As bench_plan(). */
+int bench_plan_dm(struct bench_plan *plan, const struct bench_options *options,
+		  const struct facts *facts, struct status *st);
 
 /* Fills *plan, which is zeroed. -EINVAL or another -errno with *st: what was wrong, and what is
  * allowed. */

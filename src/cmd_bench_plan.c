@@ -15,6 +15,8 @@
 /* A message is checked as a whole, against an engine that does one block after the other. */
 #define MESSAGE_MIN 16
 #define MESSAGE_MAX (1U << 20)
+/* Of a request where none is asked for (measure/cell_list.c). */
+#define USUAL_SIZE  65536ULL
 #define THREADS_MAX 1024
 #define DEPTH_MAX   256
 /* Cells of a run: more than anybody reads, and each is to get its slices. */
@@ -22,19 +24,20 @@
 
 static const unsigned all_sectors[BENCH_SECTORS_MAX] = {512, 1024, 2048, 4096};
 
-static int plan_engines(struct bench_plan *plan, const char *list, struct status *st)
+static int plan_engines(struct bench_plan *plan, const char *list, const struct facts *facts,
+			struct status *st)
 {
 	char word[64];
 	int engine;
 
 	if (!list)
-		list = "afalg,cpu,openssl";
+		list = facts->kernel.dm.available ? "dm,afalg,cpu,openssl" : "afalg,cpu,openssl";
 	while (list_next(&list, word, sizeof(word))) {
 		engine = measure_engine_find(word);
-		if (engine != MEASURE_AFALG && engine != MEASURE_CPU && engine != MEASURE_OPENSSL)
-			return status_set(st, ST_USAGE, EINVAL,
-					  "--engine: \"%s\" is none; afalg, cpu and openssl are.",
-					  word);
+		if (engine < 0)
+			return status_set(
+				st, ST_USAGE, EINVAL,
+				"--engine: \"%s\" is none; dm, afalg, cpu and openssl are.", word);
 		plan->request.engines |= 1U << engine;
 	}
 	return 0;
@@ -76,7 +79,7 @@ static int default_specs(struct bench_plan *plan, struct status *st)
 	size_t n = sizeof(texts) / sizeof(texts[0]);
 	int ret = 0;
 
-	if (!(plan->request.engines & 1U << MEASURE_AFALG))
+	if (!(plan->request.engines & (1U << MEASURE_AFALG | 1U << MEASURE_DM)))
 		n--;
 	for (size_t i = 0; i < n && !ret; i++)
 		ret = spec_parse(&plan->specs[i], texts[i], st);
@@ -227,7 +230,7 @@ static int plan_depths(struct bench_plan *plan, const char *list, struct status 
 
 	if (list && !(plan->request.engines & (1U << MEASURE_AFALG | 1U << MEASURE_DM)))
 		return status_set(st, ST_USAGE, EINVAL,
-				  "--depth is for afalg, which --engine leaves out.");
+				  "--depth is for dm and afalg, and neither is measured here.");
 	while (list && list_next(&list, word, sizeof(word))) {
 		if (list_number(word, &value) || !value || value > DEPTH_MAX)
 			return status_set(st, ST_USAGE, EINVAL,
@@ -360,13 +363,18 @@ static int check_memory(struct bench_plan *plan, const struct facts *facts, stru
 	uint64_t buffer = plan->request.buffer, most = memory_ceiling(&facts->memory);
 	char wanted[UNITS_MAX], have[UNITS_MAX];
 	unsigned threads = 1;
+	uint64_t depth = 1;
 
 	if (facts->memory.available && facts->memory.available < most)
 		most = facts->memory.available;
 	for (size_t i = 0; i < plan->request.n_threads; i++)
 		threads = plan->threads[i] > threads ? plan->threads[i] : threads;
+	for (size_t i = 0; i < plan->request.n_depths; i++)
+		depth = plan->depths[i] > depth ? plan->depths[i] : depth;
 	for (size_t i = 0; i < plan->request.n_sizes; i++)
-		buffer = plan->sizes[i] > buffer ? plan->sizes[i] : buffer;
+		buffer = plan->sizes[i] * depth > buffer ? plan->sizes[i] * depth : buffer;
+	if (!plan->request.n_sizes && depth * USUAL_SIZE > buffer)
+		buffer = depth * USUAL_SIZE;
 	if (most && buffer > most / threads)
 		return status_set(st, ST_USAGE, EINVAL,
 				  "%u thread%s with a buffer of %s each: more than the %s that "
@@ -383,10 +391,14 @@ static int check_memory(struct bench_plan *plan, const struct facts *facts, stru
 static int check_cells(const struct bench_plan *plan, struct status *st)
 {
 	const struct measure_request *r = &plan->request;
-	uint64_t cells = 2 * r->n_threads * (r->n_depths ? r->n_depths : 1) *
-			 (r->n_sizes ? r->n_sizes : 1) * (r->n_tiers + 2);
-	uint64_t specs = 0;
+	uint64_t depths = r->n_depths ? r->n_depths : 1, cells, specs = 0;
+	uint64_t kinds = r->n_tiers + 1;
 
+	if (r->engines & 1U << MEASURE_AFALG)
+		kinds += 2 * depths;
+	if (r->engines & 1U << MEASURE_DM)
+		kinds += (r->n_flags ? r->n_flags : 1) * depths;
+	cells = 2 * r->n_threads * (r->n_sizes ? r->n_sizes : 1) * kinds;
 	for (size_t i = 0; i < r->n_specs; i++)
 		specs += plan->specs[i].sector ? 1 : r->n_sectors;
 	cells *= specs;
@@ -415,7 +427,7 @@ int bench_plan(struct bench_plan *plan, const struct bench_options *o, char **sp
 	if (o->seconds < SECONDS_MIN)
 		return status_set(st, ST_USAGE, EINVAL, "--time: at least %.2f seconds are needed.",
 				  SECONDS_MIN);
-	ret = plan_engines(plan, o->engine, st);
+	ret = plan_engines(plan, o->engine, facts, st);
 	if (!ret)
 		ret = plan_sectors(plan, o->sector_size, st);
 	if (!ret)
@@ -430,6 +442,8 @@ int bench_plan(struct bench_plan *plan, const struct bench_options *o, char **sp
 		ret = plan_paths(plan, o->path, st);
 	if (!ret)
 		ret = plan_tiers(plan, o->tier, facts, st);
+	if (!ret)
+		ret = bench_plan_dm(plan, o, facts, st);
 	if (!ret)
 		ret = plan_shapes(plan, o->shape, st);
 	if (!ret)

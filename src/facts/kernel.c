@@ -78,3 +78,8 @@ const struct kernel_attempt *kernel_attempt_for(const struct kernel_facts *facts
 			return &facts->af_alg.attempts[i];
 	return NULL;
 }
+
+int kernel_drivers_read(struct kernel_facts *facts)
+{
+	return kernel_crypto_read(facts, NULL);
+}

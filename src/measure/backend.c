@@ -37,6 +37,8 @@ int backend_fail(struct backend_error *error, int err, const char *format, ...)
 const struct backend *backend_find(enum measure_engine engine, const char **reason)
 {
 	switch (engine) {
+	case MEASURE_DM:
+		return &backend_dm;
 	case MEASURE_CPU:
 		return &backend_cpu;
 	case MEASURE_AFALG:

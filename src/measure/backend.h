@@ -53,6 +53,7 @@ struct backend_cell {
 	enum engine_shape shape;
 	size_t size;    /* bytes a request: whole sectors */
 	unsigned depth; /* requests in flight at once */
+	unsigned flags; /* of the dm backend: enum measure_flag */
 	enum measure_path path;
 	const struct engine_tier *tier; /* of the cpu backend */
 	const struct facts *facts;
@@ -69,8 +70,15 @@ struct backend {
 	/* One state per thread. raw: spec_volume_key_bits() of key. */
 	int (*open)(void **state, const struct backend_cell *cell, const uint8_t *raw,
 		    struct backend_error *error);
-	/* One request of the cell's size, in place, in any direction. */
+	/* One request of the cell's size, in place, in any direction. NULL where there is check().
+	 */
 	int (*crypt)(void *state, enum engine_direction direction, uint8_t *data, uint64_t sector);
+	/* Instead of crypt() where a single request's output cannot be had in place: 0, or -EBADMSG
+	 * when the output is wrong. data: room for a request. */
+	int (*check)(void *state, uint8_t *data);
+	/* May be NULL: what is known of a cell once it is open. tier: as describe()'s; *queue: how
+	 * its requests are kept in flight. */
+	void (*details)(const void *state, char *tier, size_t tier_size, const char **queue);
 	/* `calls` requests in the cell's direction along the buffer. */
 	int (*run)(void *state, struct backend_buffer *buffer, uint64_t calls);
 	/*
@@ -92,6 +100,7 @@ static inline size_t backend_unit(const struct spec *spec, size_t size)
 }
 
 extern const struct backend backend_cpu;
+extern const struct backend backend_dm;
 #ifdef WITH_KCAPI
 extern const struct backend backend_afalg;
 #endif

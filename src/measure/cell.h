@@ -57,8 +57,8 @@ struct roof {
 int cells_list(struct cells *cells, struct measurement *m, const struct measure_request *request,
 	       const struct facts *facts, struct run *run);
 void cells_free(struct cells *cells);
-/* The largest request and number of threads among them. */
-size_t cells_max_size(const struct cells *cells);
+/* The most bytes in flight of one thread, and the largest number of threads, among them. */
+size_t cells_max_buffer(const struct cells *cells);
 unsigned cells_max_threads(const struct cells *cells);
 
 /*

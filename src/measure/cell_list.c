@@ -53,7 +53,8 @@ static bool listed(const struct builder *b, const struct cell *cell)
 		    other->what.tier == cell->what.tier && other->what.shape == cell->what.shape &&
 		    other->what.direction == cell->what.direction &&
 		    other->what.size == cell->what.size && other->what.depth == cell->what.depth &&
-		    other->what.path == cell->what.path && other->threads == cell->threads)
+		    other->what.flags == cell->what.flags && other->what.path == cell->what.path &&
+		    other->threads == cell->threads)
 			return true;
 	}
 	return false;
@@ -70,6 +71,7 @@ static int add(const struct builder *b, enum measure_engine engine, const struct
 					.size = what->size,
 					.threads = threads,
 					.depth = what->depth,
+					.flags = what->flags,
 					.path = what->path};
 	const char *reason = NULL;
 	struct cell *cell;
@@ -146,7 +148,7 @@ static int add_depths(const struct builder *b, enum measure_engine engine,
 
 static bool whole_calls(enum measure_engine engine)
 {
-	return engine == MEASURE_CPU || engine == MEASURE_OPENSSL;
+	return engine == MEASURE_DM || engine == MEASURE_CPU || engine == MEASURE_OPENSSL;
 }
 
 static int add_sizes(const struct builder *b, enum measure_engine engine, struct backend_cell *what)
@@ -194,11 +196,28 @@ static int add_directions(const struct builder *b, enum measure_engine engine,
 	return ret ? ret : add_shapes(b, engine, what);
 }
 
+/* The engine that has flags. */
+static int add_dm(const struct builder *b, struct backend_cell *what)
+{
+	const struct measure_request *r = b->request;
+	int ret = 0;
+
+	if (!r->n_flags)
+		return add_directions(b, MEASURE_DM, what);
+	for (size_t f = 0; f < r->n_flags && !ret; f++) {
+		what->flags = r->flags[f];
+		ret = add_directions(b, MEASURE_DM, what);
+	}
+	return ret;
+}
+
 static int add_engine(const struct builder *b, enum measure_engine engine, const struct spec *spec)
 {
 	struct backend_cell what = {.spec = *spec, .facts = b->facts};
 	int ret = 0;
 
+	if (engine == MEASURE_DM)
+		return add_dm(b, &what);
 	if (engine != MEASURE_CPU)
 		return add_directions(b, engine, &what);
 	for (size_t i = 0; i < b->request->n_tiers && !ret; i++) {
@@ -322,7 +341,7 @@ void cells_free(struct cells *cells)
 	cells->n = 0;
 }
 
-size_t cells_max_size(const struct cells *cells)
+size_t cells_max_buffer(const struct cells *cells)
 {
 	size_t max = 0;
 

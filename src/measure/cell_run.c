@@ -120,6 +120,8 @@ static int check_one(unsigned worker, struct backend_buffer *buffer, void *arg)
 	struct cell *cell = arg;
 
 	buffer->at = 0;
+	if (cell->backend->check)
+		return cell->backend->check(cell->states[worker], buffer->data);
 	return check_state(pattern_of(cell), cell->backend, cell->states[worker],
 			   cell->what.direction, buffer->data);
 }
@@ -185,8 +187,10 @@ int cell_open(struct cell *cell)
 	ret = run_in_pool(cell, 1, NULL, open_one, OPEN_TIMEOUT, NULL);
 	if (!ret && cell->threads > 1)
 		ret = run_in_pool(cell, cell->threads, NULL, open_one, OPEN_TIMEOUT, NULL);
-	if (!ret && !pattern_of(cell)->cipher)
-		return cell_check(cell);
+	if (!ret && (cell->backend->check || !pattern_of(cell)->cipher)) {
+		ret = cell_check(cell);
+		cell->checked = false; /* again after the slices */
+	}
 	return ret == -EIO ? 0 : ret;
 }
 
@@ -205,7 +209,7 @@ int cell_slice(void *arg, uint64_t calls, uint64_t *bytes, uint64_t *ns)
 	int ret;
 
 	cell->calls = calls;
-	cell->checking = calls == 1 && pattern_of(cell)->cipher;
+	cell->checking = calls == 1 && pattern_of(cell)->cipher && !cell->backend->check;
 	*bytes = calls * cell->what.size * cell->threads *
 		 (cell->backend->in_rounds ? cell->what.depth : 1);
 	ret = run_in_pool(cell, cell->threads, lead_one, run_one, STALL_TIMEOUT, ns);

@@ -10,6 +10,7 @@
 #include "measure/cell.h"
 #include "measure/clock.h"
 #include "measure/conditions.h"
+#include "measure/dm_map.h"
 #include "measure/fit.h"
 #include "measure/roofline.h"
 #include "measure/sampler.h"
@@ -87,6 +88,18 @@ static int stopped(struct status *st)
 			  strsignal(number));
 }
 
+/* What is only known of a cell when it is open. */
+static void put_details(struct job *job, const struct cell *cell)
+{
+	struct measure_result *r = &job->m->results[cell->result];
+	const char *queue = "";
+
+	if (!cell->backend->details || *cell->error.code)
+		return;
+	cell->backend->details(cell->states[0], r->tier, sizeof(r->tier), &queue);
+	snprintf(r->queue, sizeof(r->queue), "%s", queue);
+}
+
 static int open_all(struct job *job)
 {
 	int ret = 0;
@@ -99,6 +112,8 @@ static int open_all(struct job *job)
 			ret = check_prepare(&job->run.patterns, &cell->what.spec, cell->what.size);
 			cell->pattern = ret;
 			ret = ret < 0 ? ret : cell_open(cell);
+			if (!ret)
+				put_details(job, cell);
 		}
 		if (!ret && stop_signal())
 			ret = -EINTR;
@@ -211,7 +226,7 @@ static int measure_all(struct job *job, const struct facts *facts)
 	ret = cells_list(&job->cells, job->m, request, facts, &job->run);
 	if (ret)
 		return ret;
-	size = cells_max_size(&job->cells);
+	size = cells_max_buffer(&job->cells);
 	job->run.buffer = buffer > size ? buffer : size;
 	threads = cells_max_threads(&job->cells);
 	threads = threads > request->roof_threads ? threads : request->roof_threads;
@@ -250,6 +265,7 @@ static void free_job(struct job *job)
 		roofs_free(&job->roofs);
 	}
 	pool_free(job->run.pool);
+	dm_map_abandon();
 	sampler_free(job->items, job->n_items);
 	free(job->items);
 }

@@ -27,7 +27,7 @@ enum measure_path {
 };
 
 /* One cell: spec (with sector size) × direction × request size × engine × tier × shape × threads ×
- * depth. */
+ * depth × path (afalg) × flags (dm). */
 struct measure_result {
 	struct spec spec;
 	enum measure_engine engine;
@@ -35,11 +35,14 @@ struct measure_result {
 			   version; "" not known */
 	enum engine_shape shape;
 	enum engine_direction direction;
-	uint64_t size; /* bytes a request: afalg one sector, cpu and openssl a call of size / sector
-			  sectors; where the spec says no sector size, one message with one IV */
+	uint64_t size; /* bytes a request: afalg one sector; dm a read or write, cpu and openssl a
+			  call, of size / sector sectors; where the spec says no sector size, one
+			  message with one IV */
 	unsigned threads;
 	enum measure_path path;
 	unsigned depth; /* requests in flight at once, per thread: 1 but for dm and afalg */
+	unsigned flags; /* dm: enum measure_flag (measure/flags.h) */
+	char queue[12]; /* dm: how: "sync", "aio", "threads"; "" not known */
 
 	/* When error_code is "": */
 	double median, low, high; /* low and high: the quartiles of the slices */
@@ -51,7 +54,10 @@ struct measure_result {
 	 * (of requests longer than 64 KiB the first, middle and last sectors): for specs that the
 	 * engine has, byte for byte with the portable tier's; for others (Adiantum, Serpent …), of
 	 * which there is no second implementation here, decryption undid encryption, no block was
-	 * left as it was, and the sector number mattered.
+	 * left as it was, and the sector number mattered. Of dm, whose writes are dropped, in both
+	 * directions what the mapping decrypts zeros to was compared with the portable tier's (of
+	 * longer requests the first 64 KiB); for other specs no block was left zero, and sectors
+	 * differed.
 	 */
 	bool checked;
 
@@ -141,6 +147,8 @@ struct measure_request {
 	/* 0, or a number of threads that the widest roofline is measured with too, beside one: what
 	 * the CPUs' AES units do together. */
 	unsigned roof_threads;
+	const unsigned *flags; /* of the dm engine, sets; n_flags 0: none of them */
+	size_t n_flags;
 	const unsigned *depths; /* of the engines that have requests in flight; n_depths 0: one */
 	size_t n_depths;
 	double seconds; /* the whole budget, warm-up and checks included */

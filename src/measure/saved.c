@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "measure/flags.h"
 #include "measure/saved_facts.h"
 #include "measure/saved_json.h"
 
@@ -194,6 +195,31 @@ static int read_error(const struct saved_place *error, struct measure_result *r)
 	return ret ? ret : saved_text(error, "reason", r->error_reason, sizeof(r->error_reason));
 }
 
+/* Absent: no flags. */
+static int read_dm(const struct saved_place *at, struct measure_result *r)
+{
+	static const struct kernel_dm unknown;
+	unsigned sets[FLAGS_SETS_MAX];
+	struct saved_place array;
+	struct json_object *word;
+	int ret;
+
+	ret = saved_string(at, "queue", false, r->queue, sizeof(r->queue));
+	if (!ret)
+		ret = saved_member(at, "flags", json_type_array, false, &array);
+	if (ret || !array.obj)
+		return ret;
+	for (size_t i = 0; i < json_object_array_length(array.obj); i++) {
+		word = json_object_array_get_idx(array.obj, i);
+		if (!json_object_is_type(word, json_type_string) ||
+		    !strcmp(json_object_get_string(word), "all") ||
+		    flags_parse(sets, json_object_get_string(word), &unknown) != 1)
+			return saved_wrong(at, "flags", "an array of dm-crypt's flags");
+		r->flags |= sets[0];
+	}
+	return 0;
+}
+
 static int read_result(const struct saved_place *at, struct measure_result *r)
 {
 	struct saved_place error;
@@ -218,6 +244,9 @@ static int read_result(const struct saved_place *at, struct measure_result *r)
 		return ret;
 	r->threads = (unsigned)threads;
 	r->depth = (unsigned)depth;
+	ret = r->engine == MEASURE_DM ? read_dm(at, r) : 0;
+	if (ret)
+		return ret;
 	return error.obj ? read_error(&error, r) : read_speeds(at, r);
 }
 
@@ -233,6 +262,7 @@ static int compare(const void *a, const void *b)
 			       x->direction,
 			       x->size,
 			       x->threads,
+			       x->flags,
 			       x->depth};
 	const uint64_t ky[] = {(uintptr_t)y->spec.kind,
 			       y->spec.key_bits,
@@ -242,6 +272,7 @@ static int compare(const void *a, const void *b)
 			       y->direction,
 			       y->size,
 			       y->threads,
+			       y->flags,
 			       y->depth};
 
 	for (size_t i = 0; i < sizeof(kx) / sizeof(kx[0]); i++)

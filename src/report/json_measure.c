@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "report/json_measure.h"
 
+#include "measure/flags.h"
 #include "util/json.h"
 
 /* Whole bytes per second: a fraction of one is no information. */
@@ -55,6 +56,17 @@ static struct json_object *error_object(const struct measure_result *r)
 	return obj;
 }
 
+static void put_dm(struct json_object *obj, const struct measure_result *r)
+{
+	struct json_object *flags = json_object_new_array();
+
+	for (unsigned i = 0; i < MEASURE_FLAGS; i++)
+		if (r->flags & 1U << i)
+			json_append_string(flags, flags_name(i));
+	json_put(obj, "flags", flags);
+	json_put_string(obj, "queue", *r->queue ? r->queue : NULL);
+}
+
 static struct json_object *result_object(const struct measure_result *r)
 {
 	struct json_object *obj = json_object_new_object();
@@ -72,6 +84,8 @@ static struct json_object *result_object(const struct measure_result *r)
 	json_put_u64(obj, "depth", r->depth);
 	json_put_string(obj, "path",
 			r->engine == MEASURE_AFALG ? measure_path_name(r->path) : NULL);
+	if (r->engine == MEASURE_DM)
+		put_dm(obj, r);
 	if (*r->error_code) {
 		json_put(obj, "error", error_object(r));
 		return obj;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/flags.h"
 #include "measure/stats.h"
 #include "report/table.h"
 #include "util/units.h"
@@ -19,6 +20,7 @@ enum {
 	THREADS,
 	DEPTH,
 	PATH,
+	FLAGS,
 	ENCRYPT,
 	ENCRYPT_SPREAD,
 	ENCRYPT_SHARE,
@@ -31,12 +33,12 @@ enum {
 
 /* Which columns say something. */
 struct varies {
-	bool shape, size, threads, depth, path, share;
+	bool shape, size, threads, depth, path, flags, share;
 };
 
 static bool whole_calls(const struct measure_result *r)
 {
-	return r->engine == MEASURE_CPU || r->engine == MEASURE_OPENSSL;
+	return r->engine != MEASURE_AFALG;
 }
 
 static void find_varies(struct varies *varies, const struct measurement *m)
@@ -52,6 +54,7 @@ static void find_varies(struct varies *varies, const struct measurement *m)
 		varies->threads |= r->threads != 1;
 		varies->depth |= r->depth > 1;
 		varies->path |= r->path != MEASURE_COPY;
+		varies->flags |= r->flags != 0;
 		varies->share |= r->roofline_share > 0;
 		/* A request of one sector is said by the spec. */
 		if (!whole_calls(r) && r->spec.sector)
@@ -65,7 +68,7 @@ static bool same_row(const struct measure_result *a, const struct measure_result
 {
 	return spec_equal(&a->spec, &b->spec) && a->engine == b->engine && a->shape == b->shape &&
 	       a->size == b->size && a->threads == b->threads && a->depth == b->depth &&
-	       a->path == b->path && !strcmp(a->tier, b->tier);
+	       a->flags == b->flags && a->path == b->path && !strcmp(a->tier, b->tier);
 }
 
 /* The measured cell of the other direction, or NULL. Cells of one row are neighbours in all but
@@ -83,7 +86,7 @@ static const struct measure_result *other(const struct measurement *m,
 }
 
 struct texts {
-	char spec[SPEC_TEXT_MAX], size[24], threads[16], depth[16];
+	char spec[SPEC_TEXT_MAX], size[24], threads[16], depth[16], flags[FLAGS_TEXT_MAX];
 	char speed[2][UNITS_MAX], spread[2][16], share[2][16];
 };
 
@@ -119,6 +122,7 @@ static void add_row(struct table *table, const struct measure_result *r,
 	snprintf(t.depth, sizeof(t.depth), "%u", r->depth);
 	cells[DEPTH] = t.depth;
 	cells[PATH] = r->engine == MEASURE_AFALG ? measure_path_name(r->path) : NULL;
+	cells[FLAGS] = r->engine == MEASURE_DM ? flags_print(r->flags, t.flags) : NULL;
 	put_direction(cells, &t, 0, encrypt);
 	put_direction(cells, &t, 1, decrypt);
 	table_row(table, cells);
@@ -139,6 +143,7 @@ static int print_table(const struct measurement *m)
 		[THREADS] = {v.threads ? "THREADS" : NULL, true},
 		[DEPTH] = {v.depth ? "DEPTH" : NULL, true},
 		[PATH] = {v.path ? "PATH" : NULL, false},
+		[FLAGS] = {v.flags ? "FLAGS" : NULL, false},
 		[ENCRYPT] = {"ENCRYPT", true},
 		[ENCRYPT_SPREAD] = {"+/-", true},
 		[ENCRYPT_SHARE] = {v.share ? "ROOF" : NULL, true},
