@@ -77,6 +77,7 @@ ALWAYS void narrow_mix_columns(word q[BITS], const word key[BITS])
 	word next, sum, carry, top = q[BITS - 1] ^ ROTATE(q[BITS - 1], 16);
 
 	carry = top;
+#pragma GCC unroll 8
 	for (int bit = 0; bit < BITS; bit++) {
 		next = ROTATE(q[bit], 16);
 		sum = q[bit] ^ next;
@@ -96,6 +97,7 @@ static __attribute__((noinline)) void narrow_encrypt(const struct schedule *k, v
 		q[bit] ^= k->narrow[0][bit];
 	for (unsigned round = 1;; round++) {
 		sbox_forward(q);
+#pragma GCC unroll 8
 		for (int bit = 0; bit < BITS; bit++)
 			q[bit] = narrow_shift_rows(q[bit]);
 		if (round == k->rounds)
