@@ -51,7 +51,7 @@ static const struct opt table[] = {
 	{"shape", 0, OPT_STRING, "SHAPE", BENCH(shape), 0, 0,
 	 "CBC encryption of cpu: serial (default), multi for\nseveral sectors at once, or both."},
 	{"save", 0, OPT_STRING, "FILE", BENCH(save), 0, 0,
-	 "Save the results as JSON, for recommend --from."},
+	 "Save the results as JSON, for recommend --from and\ncompare."},
 	OPT_END};
 
 /* What the cells say together. */

@@ -34,7 +34,7 @@ static const struct opt global_options[] = {
 	 "Do without these CPU features in the in-process\nengine, e.g. aes,vaes,avx512f."},
 	OPT_END};
 
-static const struct cmd *const commands[] = {&cmd_probe,  &cmd_bench, &cmd_recommend,
+static const struct cmd *const commands[] = {&cmd_probe,  &cmd_bench, &cmd_compare, &cmd_recommend,
 					     &cmd_format, &cmd_undo,  NULL};
 
 __attribute__((format(printf, 1, 0))) static void say(const char *format, va_list ap)

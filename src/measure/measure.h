@@ -112,7 +112,7 @@ struct measurement {
 	size_t n_crossings;
 	struct measure_roofline *rooflines;
 	size_t n_rooflines;
-	struct measure_multi *multis; /* of the cpu engine; saved files do not bring them back */
+	struct measure_multi *multis; /* of the cpu engine */
 	size_t n_multis;
 	struct measure_condition *conditions;
 	size_t n_conditions;

@@ -386,6 +386,52 @@ static int read_conditions(struct measurement *m, const struct saved_place *doc)
 	return ret;
 }
 
+static int read_multi(struct measure_multi *multi, const struct saved_place *at)
+{
+	char text[SPEC_TEXT_MAX] = "";
+	struct status why = {ST_OK, ""};
+	uint64_t from = 0, sectors = 0;
+	int ret;
+
+	ret = saved_string(at, "spec", true, text, sizeof(text));
+	if (ret)
+		return ret;
+	if (spec_parse_any(&multi->spec, text, &why))
+		return status_set(at->st, ST_USAGE, EINVAL, "%s: %s.spec: %s", at->file, at->where,
+				  why.message);
+	ret = saved_string(at, "tier", false, multi->tier, sizeof(multi->tier));
+	if (!ret)
+		ret = saved_bool(at, "available", &multi->available);
+	if (!ret)
+		ret = saved_u64(at, "pays_from_sectors", false, 2, UINT_MAX, &from);
+	if (!ret)
+		ret = saved_u64(at, "sectors", false, 1, UINT_MAX, &sectors);
+	multi->from = (unsigned)from;
+	multi->sectors = (unsigned)sectors;
+	return ret ? ret : saved_real(at, "gain", false, &multi->gain);
+}
+
+static int read_multis(struct measurement *m, const struct saved_place *doc)
+{
+	struct saved_place array, element;
+	size_t n;
+	int ret;
+
+	ret = saved_member(doc, "multi_buffer", json_type_array, false, &array);
+	if (ret || !array.obj)
+		return ret;
+	n = json_object_array_length(array.obj);
+	m->multis = calloc(n + 1, sizeof(*m->multis));
+	if (!m->multis)
+		return status_nomem(doc->st);
+	for (m->n_multis = 0; m->n_multis < n && !ret; m->n_multis++) {
+		ret = saved_element(&array, m->n_multis, &element);
+		if (!ret)
+			ret = read_multi(&m->multis[m->n_multis], &element);
+	}
+	return ret;
+}
+
 static int read_document(struct measurement *m, struct facts *facts, bool *has_facts,
 			 const struct saved_place *doc)
 {
@@ -396,6 +442,8 @@ static int read_document(struct measurement *m, struct facts *facts, bool *has_f
 		ret = read_results(m, doc);
 	if (!ret)
 		ret = read_rooflines(m, doc);
+	if (!ret)
+		ret = read_multis(m, doc);
 	if (!ret)
 		ret = read_conditions(m, doc);
 	if (!ret)

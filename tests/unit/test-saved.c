@@ -191,6 +191,39 @@ static void test_saved_facts(void)
 	facts_free(&facts);
 }
 
+/* What bench says of multi-buffer, and results that are there for the record. */
+static void test_multis(void)
+{
+	struct measurement m;
+	struct facts facts;
+	struct status st;
+	bool has_facts;
+	int ret;
+
+	ret = load(HEAD
+		   "{\"spec\":\"rc4/128@4096\",\"engine\":\"openssl\",\"direction\":\"encrypt\","
+		   "\"median\":7,\"slices\":40}],\"multi_buffer\":["
+		   "{\"spec\":\"aes-cbc-essiv:sha256/256@4096\",\"tier\":\"vaes512\","
+		   "\"available\":true,\"pays_from_sectors\":2,\"sectors\":16,\"gain\":9.5},"
+		   "{\"spec\":\"aes-xts-plain64/512@4096\",\"tier\":\"vaes512\",\"available\":"
+		   "false,\"pays_from_sectors\":null,\"sectors\":null,\"gain\":null}" TAIL,
+		   &m, &facts, &has_facts, &st);
+	ok(!ret && m.n_multis == 2, "two of multi-buffer %s", st.message);
+	ok(!ret && m.multis[0].available && m.multis[0].from == 2 && m.multis[0].sectors == 16 &&
+		   m.multis[0].gain == 9.5 && !strcmp(m.multis[0].tier, "vaes512") &&
+		   m.multis[0].spec.sector == 4096,
+	   "the first with all that it says");
+	ok(!ret && !m.multis[1].available && !m.multis[1].from && !(m.multis[1].gain > 0),
+	   "the second is not available");
+	ok(!ret && m.results[0].spec.kind->record && m.results[0].slices == 40,
+	   "what was measured for the record comes back as such");
+	measurement_free(&m);
+	ret = load(HEAD "],\"multi_buffer\":[{\"spec\":\"aes-xts-plain64\",\"gain\":-2}]}", &m,
+		   &facts, &has_facts, &st);
+	ok(ret == -EINVAL && strstr(st.message, "multi_buffer[0].gain is -2"), "%s", st.message);
+	measurement_free(&m);
+}
+
 static bool same_drivers(const struct kernel_facts *a, const struct kernel_facts *b)
 {
 	if (a->n_drivers != b->n_drivers || a->listed != b->listed)
@@ -313,6 +346,7 @@ int main(void)
 	test_saved_good();
 	test_saved_bad();
 	test_saved_facts();
+	test_multis();
 	test_round_trip();
 	test_saved_files();
 	remove(path);
