@@ -166,7 +166,7 @@ static void add_libraries(struct backend_cell cell)
 	const bool shapes = cbc && cell.direction == ENGINE_ENCRYPT;
 
 	for (size_t t = 0; engine_tiers[t]; t++) {
-		if (!tier_asked(engine_tiers[t]))
+		if (!tier_asked(engine_tiers[t]) || !backend_cpu.implements(&cell.spec))
 			continue;
 		cell.tier = engine_tiers[t];
 		cell.shape = ENGINE_SERIAL;
@@ -183,13 +183,14 @@ static void add_libraries(struct backend_cell cell)
 #ifdef WITH_IPSECMB
 	cell.shape = shapes ? ENGINE_MULTI : ENGINE_SERIAL;
 	add_cell("ipsec-mb", &backend_ipsecmb, &cell);
+	add_cell("ipsec-mb", &backend_ipsecmb_gcm, &cell);
 #endif
 }
 
 static void add_cells(void)
 {
 	static const char *const names[] = {"aes-xts-plain64", "aes-cbc-essiv:sha256",
-					    "aes-cbc-plain64"};
+					    "aes-cbc-plain64", "aes-gcm-random+aead"};
 	struct backend_cell cell = {.facts = &bench.facts, .size = bench.call};
 	char text[SPEC_TEXT_MAX];
 	struct status st;
@@ -201,7 +202,7 @@ static void add_cells(void)
 			const unsigned bits = bench.strengths[k] << !strcmp(names[i], names[0]);
 
 			snprintf(text, sizeof(text), "%s/%u", names[i], bits);
-			/* XTS has no 192-bit keys. */
+			/* XTS and GCM have no 192-bit keys here. */
 			if (spec_parse(&cell.spec, text, &st))
 				continue;
 			for (size_t s = 0; s < bench.n_sectors; s++) {
