@@ -297,3 +297,10 @@ bench() {
 	expect 1 "$DMCT" recommend --cipher rc4
 	says 'rc4: it is measured for the record \(bench\), and for nothing else'
 }
+
+@test "authenticated messages of any size, without a sector" {
+	expect 0 "$DMCT" bench --json --time 0.2 --engine openssl --size 16,4096 aes-gcm-random/256+aead \
+		aes-xts-plain64/512+hmac-sha256
+	is "$(json '[.results[] | select(.checked)] | length')" 8
+	is "$(json '[.results[] | .size] | unique | join(" ")')" "16 4096"
+}

@@ -186,6 +186,21 @@ CBC=aes-cbc-essiv:sha256/256@4096
 	is "$(json .error.code)" 1
 }
 
+@test "cells that differ in path or depth alone are not the same" {
+	file a "$(cell $XTS afalg encrypt 100000000 '.size = 4096 | .path = "copy" | .depth = 1')" \
+		"$(cell $XTS afalg encrypt 200000000 '.size = 4096 | .path = "splice" | .depth = 1')" \
+		"$(cell $XTS afalg encrypt 300000000 '.size = 4096 | .path = "splice" | .depth = 4')"
+	file b "$(cell $XTS afalg encrypt 300000000 '.size = 4096 | .path = "splice" | .depth = 4')" \
+		"$(cell $XTS afalg encrypt 300000000 '.size = 4096 | .path = "splice"')"
+	expect 0 "$DMCT" compare --json a b
+	valid compare
+	is "$(json '[.comparisons[0].cells[] | "\(.verdict) \(.path) \(.depth)"] | join(", ")')" \
+		"only-first copy 1, faster splice 1, cannot-tell splice 4"
+	jq '.results[1].path = "pipe"' a >bad
+	expect 1 "$DMCT" compare bad b
+	says 'results\[1\].path is "pipe"'
+}
+
 @test "names in files do not steer the terminal" {
 	file a "$(cell $XTS cpu encrypt 1000000000)"
 	file b "$(cell $XTS cpu encrypt 1000000000 '.tier = "\u001b[31m"')"

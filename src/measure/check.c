@@ -218,6 +218,7 @@ static int check_tampered(const struct check_pattern *pattern, const struct back
 			  void *state, uint8_t *data, int what, size_t where)
 {
 	const struct spec_kind *kind = pattern->spec.kind;
+	const size_t unit = backend_unit(&pattern->spec, pattern->size);
 	int ret;
 
 	if (what == 2 && !kind->iv_stored)
@@ -227,7 +228,7 @@ static int check_tampered(const struct check_pattern *pattern, const struct back
 	if (ret)
 		return ret;
 	if (what == 0)
-		data[where * pattern->spec.sector + pattern->spec.sector / 2] ^= 0x10;
+		data[where * unit + unit / 2] ^= 0x10;
 	else if (what == 1)
 		backend->stored(state, where)[kind->iv_stored + kind->tag - 1] ^= 0x01;
 	else if (what == 2)
@@ -239,7 +240,7 @@ static int check_tampered(const struct check_pattern *pattern, const struct back
 static int check_sealed(const struct check_pattern *pattern, const struct backend *backend,
 			void *state, uint8_t *data)
 {
-	const size_t last = pattern->size / pattern->spec.sector - 1;
+	const size_t last = pattern->size / backend_unit(&pattern->spec, pattern->size) - 1;
 	int ret = 0;
 
 	for (int what = 0; what < 4 && !ret; what++) {

@@ -29,7 +29,9 @@ static int compare_keys(const struct measure_result *x, const struct measure_res
 			       x->shape,
 			       x->direction,
 			       x->size,
-			       x->threads};
+			       x->threads,
+			       x->path,
+			       x->depth};
 	const uint64_t ky[] = {(uintptr_t)y->spec.kind,
 			       y->spec.key_bits,
 			       y->spec.sector,
@@ -37,7 +39,9 @@ static int compare_keys(const struct measure_result *x, const struct measure_res
 			       y->shape,
 			       y->direction,
 			       y->size,
-			       y->threads};
+			       y->threads,
+			       y->path,
+			       y->depth};
 
 	for (size_t i = 0; i < sizeof(kx) / sizeof(kx[0]); i++)
 		if (kx[i] != ky[i])

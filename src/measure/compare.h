@@ -35,10 +35,10 @@ struct comparison {
 };
 
 /*
- * Cells are the same when spec, engine, shape, direction, size and threads are, and the tier, too;
- * where only one is left of each side that differ in that alone (another driver, another OpenSSL),
- * these are compared. Cells that failed on both sides are left out. Points into both measurements.
- * Returns 0 or -ENOMEM.
+ * Cells are the same when spec, engine, shape, direction, size, threads, path and depth are, and
+ * the tier, too; where only one is left of each side that differ in that alone (another driver,
+ * another OpenSSL), these are compared. Cells that failed on both sides are left out. Points into
+ * both measurements. Returns 0 or -ENOMEM.
  */
 int compare_make(struct comparison *comparison, const struct measurement *first,
 		 const struct measurement *other);

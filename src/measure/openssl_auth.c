@@ -139,7 +139,7 @@ int auth_open(struct auth **out, const struct backend_cell *cell, const uint8_t 
 		goto out;
 	auth->direction = cell->direction;
 	auth->size = cell->size;
-	auth->sector = spec->sector;
+	auth->sector = backend_unit(spec, cell->size);
 	auth->iv_stored = spec->kind->iv_stored;
 	auth->stored = calloc(auth->size / auth->sector, sizeof(*auth->stored));
 	if (!auth->stored)

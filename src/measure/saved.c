@@ -132,9 +132,10 @@ static int read_names(const struct saved_place *at, struct measure_result *r)
 {
 	static const char *const directions[2] = {"encrypt", "decrypt"};
 	static const char *const shapes[2] = {"serial", "multi"};
+	static const char *const paths[2] = {"copy", "splice"};
 	char text[SPEC_TEXT_MAX] = "", engine[32] = "";
 	struct status why = {ST_OK, ""};
-	int ret, direction = 0, shape = 0, found;
+	int ret, direction = 0, shape = 0, path = 0, found;
 
 	ret = saved_string(at, "spec", true, text, sizeof(text));
 	if (ret)
@@ -151,9 +152,12 @@ static int read_names(const struct saved_place *at, struct measure_result *r)
 	if (!ret)
 		ret = read_word(at, "shape", false, shapes, &shape);
 	if (!ret)
+		ret = read_word(at, "path", false, paths, &path);
+	if (!ret)
 		ret = saved_string(at, "tier", false, r->tier, sizeof(r->tier));
 	r->direction = direction ? ENGINE_DECRYPT : ENGINE_ENCRYPT;
 	r->shape = shape ? ENGINE_MULTI : ENGINE_SERIAL;
+	r->path = path ? MEASURE_SPLICE : MEASURE_COPY;
 	return ret;
 }
 
@@ -263,6 +267,7 @@ static int compare(const void *a, const void *b)
 			       x->size,
 			       x->threads,
 			       x->flags,
+			       x->path,
 			       x->depth};
 	const uint64_t ky[] = {(uintptr_t)y->spec.kind,
 			       y->spec.key_bits,
@@ -273,6 +278,7 @@ static int compare(const void *a, const void *b)
 			       y->size,
 			       y->threads,
 			       y->flags,
+			       y->path,
 			       y->depth};
 
 	for (size_t i = 0; i < sizeof(kx) / sizeof(kx[0]); i++)

@@ -130,6 +130,8 @@ enum {
 	DIRECTION,
 	SIZE,
 	THREADS,
+	DEPTH,
+	PATH,
 	FIRST,
 	OTHER,
 	RATIO,
@@ -140,7 +142,7 @@ enum {
 };
 
 struct varies {
-	bool shape, threads, tier;
+	bool shape, threads, depth, path, tier;
 };
 
 static bool same_tier(const struct compare_cell *cell)
@@ -155,6 +157,8 @@ static void find_varies(struct varies *v, const struct comparison *c)
 			continue;
 		v->shape |= either(&c->cells[i])->shape != ENGINE_SERIAL;
 		v->threads |= either(&c->cells[i])->threads != 1;
+		v->depth |= either(&c->cells[i])->depth != 1;
+		v->path |= either(&c->cells[i])->path != MEASURE_COPY;
 		v->tier |= !same_tier(&c->cells[i]);
 	}
 }
@@ -162,11 +166,12 @@ static void find_varies(struct varies *v, const struct comparison *c)
 static void add_row(struct table *table, const struct compare_cell *cell)
 {
 	char spec[SPEC_TEXT_MAX], size[24], threads[16], first[UNITS_MAX], other[UNITS_MAX];
-	char ratio[24], interval[48] = "not known", tier[300] = "";
+	char depth[16], ratio[24], interval[48] = "not known", tier[300] = "";
 	const struct measure_result *r = cell->first;
 
 	snprintf(size, sizeof(size), "%" PRIu64, r->size);
 	snprintf(threads, sizeof(threads), "%u", r->threads);
+	snprintf(depth, sizeof(depth), "%u", r->depth);
 	snprintf(ratio, sizeof(ratio), "%.3f", cell->ratio);
 	if (cell->high > 0)
 		snprintf(interval, sizeof(interval), "%.3f .. %.3f", cell->low, cell->high);
@@ -179,6 +184,8 @@ static void add_row(struct table *table, const struct compare_cell *cell)
 		[DIRECTION] = direction_name(r),
 		[SIZE] = size,
 		[THREADS] = threads,
+		[DEPTH] = depth,
+		[PATH] = r->engine == MEASURE_AFALG ? measure_path_name(r->path) : "",
 		[FIRST] = units_speed(r->median, first),
 		[OTHER] = units_speed(cell->other->median, other),
 		[RATIO] = ratio,
@@ -193,7 +200,7 @@ static void add_row(struct table *table, const struct compare_cell *cell)
 
 static int print_cells(const struct comparison *c)
 {
-	struct varies v = {false, false, false};
+	struct varies v = {.shape = false};
 	struct table *table;
 	int ret;
 
@@ -205,6 +212,8 @@ static int print_cells(const struct comparison *c)
 		[DIRECTION] = {"DIRECTION", false},
 		[SIZE] = {"SIZE", true},
 		[THREADS] = {v.threads ? "THREADS" : NULL, true},
+		[DEPTH] = {v.depth ? "DEPTH" : NULL, true},
+		[PATH] = {v.path ? "PATH" : NULL, false},
 		[FIRST] = {"FIRST", true},
 		[OTHER] = {"OTHER", true},
 		[RATIO] = {"RATIO", true},
@@ -245,6 +254,10 @@ static void print_verdict(const struct comparison *c, enum compare_verdict verdi
 		}
 		printf(", %s, %s, %" PRIu64 " bytes, %u thread%s", shape_name(r), direction_name(r),
 		       r->size, r->threads, r->threads == 1 ? "" : "s");
+		if (r->depth > 1)
+			printf(", %u in flight", r->depth);
+		if (r->path != MEASURE_COPY)
+			printf(", %s", measure_path_name(r->path));
 		if (verdict == COMPARE_LOST) {
 			printf(": ");
 			text_print(stdout, cell->other->error_reason);
@@ -356,6 +369,9 @@ static struct json_object *cell_object(const struct compare_cell *cell, double l
 	json_put_string(obj, "direction", direction_name(r));
 	json_put_u64(obj, "size", r->size);
 	json_put_u64(obj, "threads", r->threads);
+	json_put_u64(obj, "depth", r->depth);
+	json_put_string(obj, "path",
+			r->engine == MEASURE_AFALG ? measure_path_name(r->path) : NULL);
 	put_speed(obj, "first", first);
 	put_speed(obj, "other", other);
 	put_positive(obj, "ratio", cell->ratio);

@@ -12,6 +12,7 @@ static struct measure_result cell(const char *spec, enum measure_engine engine, 
 	struct measure_result r = {.engine = engine,
 				   .size = 65536,
 				   .threads = 1,
+				   .depth = 1,
 				   .median = median,
 				   .low = median - spread / 2,
 				   .high = median + spread / 2,
@@ -150,7 +151,7 @@ static void test_keys(void)
 	struct measure_result a = cell(XTS, MEASURE_CPU, "aesni", 100, 1, 100), b;
 	struct comparison c;
 
-	for (int i = 0; i < 6; i++) {
+	for (int i = 0; i < 8; i++) {
 		b = a;
 		switch (i) {
 		case 0:
@@ -167,6 +168,12 @@ static void test_keys(void)
 			break;
 		case 4:
 			b.spec.sector = 512;
+			break;
+		case 5:
+			b.depth = 4;
+			break;
+		case 6:
+			b.path = MEASURE_SPLICE;
 			break;
 		default:
 			b.spec.key_bits = 256;
