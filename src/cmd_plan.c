@@ -12,6 +12,8 @@
 
 #define DEFAULT_SECONDS 1.2
 #define MIN_SECONDS     0.2
+/* Of the time, for dm-crypt's flags. */
+#define FLAGS_SHARE 0.3
 
 /* LUKS2 on-disk format, 2.1: 48 bytes with the NUL; libcryptsetup would cut a longer one off. */
 #define LABEL_MAX 47
@@ -131,12 +133,27 @@ static int load_saved(struct plan_source *source, const struct cmd_globals *glob
 	return 0;
 }
 
+/* The plan again, with what its flags bring. */
+static int decide_flags(struct plan *plan, struct plan_source *source,
+			const struct cmd_globals *globals, const struct decide_input *input,
+			double seconds, struct status *st)
+{
+	bool measured;
+	int ret = cmd_plan_measure_flags(source, globals, plan, seconds, &measured, st);
+
+	if (ret || !measured)
+		return ret;
+	plan_free(plan);
+	return decide_plan(plan, input, st);
+}
+
 int cmd_plan_make(struct plan *plan, struct plan_source *source, const struct cmd_globals *globals,
 		  const struct plan_options *o, const struct device_facts *device,
 		  struct status *st)
 {
 	struct decide_input input = {
 		.facts = &source->facts, .device = device, .sector = o->sector_size};
+	double seconds = o->time > 0 ? o->time : DEFAULT_SECONDS;
 	int ret;
 
 	memset(plan, 0, sizeof(*plan));
@@ -149,8 +166,7 @@ int cmd_plan_make(struct plan *plan, struct plan_source *source, const struct cm
 	if (!ret && o->from)
 		ret = load_saved(source, globals, o->from, st);
 	else if (!ret && !globals->sysroot)
-		ret = cmd_plan_measure(source, globals, o, device,
-				       o->time > 0 ? o->time : DEFAULT_SECONDS, st);
+		ret = cmd_plan_measure(source, globals, o, device, seconds * (1 - FLAGS_SHARE), st);
 	if (ret)
 		return ret;
 	input.policy = source->policy;
@@ -159,6 +175,8 @@ int cmd_plan_make(struct plan *plan, struct plan_source *source, const struct cm
 	input.pbkdf = (struct plan_pbkdf_wish){o->pbkdf, o->pbkdf_memory << 10, o->pbkdf_iterations,
 					       o->pbkdf_parallel, o->iter_time};
 	ret = decide_plan(plan, &input, st);
+	if (!ret && !globals->sysroot && !o->from)
+		ret = decide_flags(plan, source, globals, &input, seconds * FLAGS_SHARE, st);
 	if (!ret && !globals->sysroot && !o->from)
 		ret = pbkdf_settle(&plan->pbkdf, plan->spec.key_bits / 8, st);
 	return ret;

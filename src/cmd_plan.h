@@ -93,13 +93,21 @@ int cmd_plan_make(struct plan *plan, struct plan_source *source, const struct cm
 void plan_source_free(struct plan_source *source);
 
 /*
- * The measuring of cmd_plan_make(): what a choice needs and no more, within about `seconds`. The
- * kernel's own ciphers where AF_ALG can be had, else the in-process tiers that stand for them.
- * Fills source->measurement.
+ * The measuring of cmd_plan_make(): what a choice needs and no more, within about `seconds`.
+ * dm-crypt itself where this process may make mappings, else the kernel's own ciphers where AF_ALG
+ * can be had, else the in-process tiers that stand for them. Fills source->measurement.
  */
 int cmd_plan_measure(struct plan_source *source, const struct cmd_globals *globals,
 		     const struct plan_options *options, const struct device_facts *device,
 		     double seconds, struct status *st);
+
+/*
+ * The second stage, for a plan that rests on dm-crypt: the choice without and with its work queues,
+ * added to source->measurement. *measured: that was done, and the plan is to be made again.
+ */
+int cmd_plan_measure_flags(struct plan_source *source, const struct cmd_globals *globals,
+			   const struct plan *plan, double seconds, bool *measured,
+			   struct status *st);
 
 /*
  * The plan as the recommend.v1 object has it: choice, reasons, rejected, pbkdf, flags,

@@ -98,38 +98,52 @@ static int measure(struct run *run, struct plan_source *source, const struct cmd
 	return ret;
 }
 
+/* The layers that could be had, most trusted first. */
+static size_t list_layers(enum measure_engine layers[3], const struct facts *facts)
+{
+	size_t n = 0;
+
+	if (facts->kernel.dm.available)
+		layers[n++] = MEASURE_DM;
+	if (facts->kernel.af_alg.available)
+		layers[n++] = MEASURE_AFALG;
+	layers[n++] = MEASURE_CPU;
+	return n;
+}
+
+/* A layer may be there and what it needs not (AF_ALG without libkcapi, dm-crypt without the zero
+ * target): then the next. */
 static int measure_list(struct plan_source *source, const struct candidates *candidates,
 			const struct cmd_globals *globals, const struct plan_options *options,
 			const struct device_facts *device, double seconds, struct status *st)
 {
-	bool kernel = source->facts.kernel.af_alg.available;
+	enum measure_engine layers[3];
+	size_t n = list_layers(layers, &source->facts);
 	struct run run;
 	int ret = 0;
 
-	for (;;) {
+	for (size_t i = 0; i < n && !ret; i++) {
+		measurement_free(&source->measurement);
 		memset(&run, 0, sizeof(run));
 		run.specs = calloc(candidates->n + 1, sizeof(*run.specs));
 		if (!run.specs)
 			return -ENOMEM;
-		run.request = (struct measure_request){
-			.specs = run.specs,
-			.tiers = run.tiers,
-			.threads = one_thread,
-			.n_threads = 1,
-			.engines = 1U << (kernel ? MEASURE_AFALG : MEASURE_CPU),
-			.shapes = 1U << ENGINE_SERIAL,
-			.seconds = seconds};
+		run.request = (struct measure_request){.specs = run.specs,
+						       .tiers = run.tiers,
+						       .threads = one_thread,
+						       .n_threads = 1,
+						       .engines = 1U << layers[i],
+						       .shapes = 1U << ENGINE_SERIAL,
+						       .seconds = seconds};
 		choose_sectors(&run, source, options, device);
-		add_specs(&run, candidates, source, kernel);
+		add_specs(&run, candidates, source, layers[i] != MEASURE_CPU);
 		if (run.request.n_specs)
 			ret = measure(&run, source, globals, st);
 		free(run.specs);
-		/* AF_ALG may be there and libkcapi not. */
-		if (ret || !kernel || any_figure(&source->measurement))
-			return ret;
-		measurement_free(&source->measurement);
-		kernel = false;
+		if (any_figure(&source->measurement))
+			break;
 	}
+	return ret;
 }
 
 int cmd_plan_measure(struct plan_source *source, const struct cmd_globals *globals,

@@ -95,6 +95,21 @@ static void cryptsetup_argv(struct argv *argv, const struct plan *plan, const ch
 	argv_add(argv, "%s%s", path_prefix(device), device ? device : "DEVICE");
 }
 
+/* cryptsetup(8) open, which alone can write flags into the header, for the plan's. */
+static void cryptsetup_flags_argv(struct argv *argv, const struct plan *plan, const char *device)
+{
+	argv->n = 0;
+	if (!plan->n_flags)
+		return;
+	argv_add(argv, "cryptsetup");
+	argv_add(argv, "open");
+	argv_add(argv, "--persistent");
+	for (size_t i = 0; i < plan->n_flags; i++)
+		argv_add(argv, "--%s", plan->flags[i]);
+	argv_add(argv, "%s%s", path_prefix(device), device ? device : "DEVICE");
+	argv_add(argv, "NAME");
+}
+
 /* The mapping's name: the device's last component, with nothing in it that /dev/mapper or a
  * blank-separated file minds. */
 static void mapping_name(char *buf, size_t size, const char *device)
@@ -227,6 +242,12 @@ void cmd_plan_json(struct json_object *obj, const struct plan *plan,
 		json_append_string(list, argv.words[i]);
 	json_put(obj, "cryptsetup_argv", list);
 	argv_free(&argv);
+	cryptsetup_flags_argv(&argv, plan, device);
+	list = json_object_new_array();
+	for (size_t i = 0; i < argv.n; i++)
+		json_append_string(list, argv.words[i]);
+	json_put(obj, "cryptsetup_flags_argv", list);
+	argv_free(&argv);
 	crypttab = cmd_crypttab(device, uuid);
 	json_put_string(obj, "crypttab", crypttab);
 	free(crypttab);
@@ -271,25 +292,34 @@ void cmd_shell_word(FILE *out, const char *word)
 	fputc('\'', out);
 }
 
-static void print_command_line(FILE *out, const struct plan *plan, const char *device,
-			       const char *label)
+static void print_argv(FILE *out, const struct argv *argv)
 {
-	struct argv argv;
-	int column;
+	int column = fprintf(out, " ");
 
-	cryptsetup_argv(&argv, plan, device, label);
-	column = fprintf(out, " ");
-	for (size_t i = 0; i < argv.n; i++) {
-		if (column + strlen(argv.words[i]) > 92 && i + 1 < argv.n &&
-		    argv.words[i][0] == '-') {
+	for (size_t i = 0; i < argv->n; i++) {
+		if (column + strlen(argv->words[i]) > 92 && i + 1 < argv->n &&
+		    argv->words[i][0] == '-') {
 			fputs(" \\\n     ", out);
 			column = 5;
 		}
 		fputc(' ', out);
-		cmd_shell_word(out, argv.words[i]);
-		column += strlen(argv.words[i]) + 1;
+		cmd_shell_word(out, argv->words[i]);
+		column += strlen(argv->words[i]) + 1;
 	}
 	fputc('\n', out);
+}
+
+static void print_command_line(FILE *out, const struct plan *plan, const char *device,
+			       const char *label)
+{
+	struct argv argv;
+
+	cryptsetup_argv(&argv, plan, device, label);
+	print_argv(out, &argv);
+	argv_free(&argv);
+	cryptsetup_flags_argv(&argv, plan, device);
+	if (argv.n)
+		print_argv(out, &argv);
 	argv_free(&argv);
 }
 

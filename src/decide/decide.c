@@ -294,6 +294,7 @@ static int choose(struct plan *plan, const struct decide_input *input,
 {
 	const struct choice *winner;
 	struct ground ground;
+	int ret;
 
 	speed_ground(&ground, input, candidates);
 	for (size_t i = 0; i < candidates->n; i++)
@@ -306,7 +307,10 @@ static int choose(struct plan *plan, const struct decide_input *input,
 	if (!winner)
 		return refuse(list, candidates->n, input, st);
 	fill_plan(plan, winner, ground.basis);
-	return explain_plan(plan, input, &ground, list, candidates->n, winner);
+	ret = explain_plan(plan, input, &ground, list, candidates->n, winner);
+	if (!ret)
+		flags_choose(plan, input, &ground);
+	return ret;
 }
 
 int decide_plan(struct plan *plan, const struct decide_input *input, struct status *st)

@@ -38,6 +38,9 @@ struct plan_pbkdf {
 	char reason[256];
 };
 
+/* Requests in flight at which flags must not cost anything. */
+#define PLAN_FLAGS_DEPTH 8
+
 #define PLAN_DATA_OFFSET                                                                           \
 	(16ULL << 20) /* bytes: where data begins after a LUKS2 header of the usual size */
 

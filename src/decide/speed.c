@@ -84,9 +84,9 @@ static unsigned cell_sector(const struct measure_result *r)
 
 /*
  * Whether cell a stands for dm-crypt better than cell b: the tier that mirrors the kernel's driver
- * (else the next slower, else, last, a faster one), then a call nearer to the usual size. Ties keep
- * the earlier one, so that the answer does not depend on more than the cells' own contents when
- * they are all different.
+ * (else the next slower, else, last, a faster one), then fewer requests in flight, then a call
+ * nearer to the usual size. Ties keep the earlier one, so that the answer does not depend on more
+ * than the cells' own contents when they are all different.
  */
 static bool better_cell(const struct measure_result *a, const struct measure_result *b, int mirror)
 {
@@ -100,6 +100,8 @@ static bool better_cell(const struct measure_result *a, const struct measure_res
 		if (ra != rb)
 			return (ra < rb) == (ra >= mirror);
 	}
+	if (a->depth != b->depth)
+		return a->depth < b->depth;
 	da = a->size > USUAL_CALL ? a->size - USUAL_CALL : USUAL_CALL - a->size;
 	db = b->size > USUAL_CALL ? b->size - USUAL_CALL : USUAL_CALL - b->size;
 	return a->engine != MEASURE_AFALG && da < db;
@@ -120,7 +122,7 @@ const struct measure_result *speed_cell(const struct decide_input *input,
 		if (r->engine != basis_engine(ground->basis) || r->threads != ground->threads ||
 		    r->direction != direction || r->spec.kind != spec->kind ||
 		    r->spec.key_bits != spec->key_bits || cell_sector(r) != spec->sector ||
-		    !usable(r) || !comparable(input, r))
+		    r->flags || !usable(r) || !comparable(input, r))
 			continue;
 		if (!best || better_cell(r, best, mirror))
 			best = r;

@@ -74,7 +74,8 @@ struct kernel_facts {
 int kernel_probe(struct kernel_facts *facts, const char *root);
 void kernel_facts_free(struct kernel_facts *facts);
 
-/* Reads /proc/crypto alone, as it is now, into a zeroed *facts, for kernel_driver_for(). 0 or -ENOMEM. */
+/* Reads /proc/crypto alone, as it is now, into a zeroed *facts, for kernel_driver_for(). 0 or
+ * -ENOMEM. */
 int kernel_drivers_read(struct kernel_facts *facts);
 
 /* Sets the crypt target's version and what it can do. */

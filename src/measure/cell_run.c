@@ -209,7 +209,7 @@ int cell_slice(void *arg, uint64_t calls, uint64_t *bytes, uint64_t *ns)
 	int ret;
 
 	cell->calls = calls;
-	cell->checking = calls == 1 && pattern_of(cell)->cipher && !cell->backend->check;
+	cell->checking = calls == 1 && !cell->backend->check && pattern_of(cell)->cipher;
 	*bytes = calls * cell->what.size * cell->threads *
 		 (cell->backend->in_rounds ? cell->what.depth : 1);
 	ret = run_in_pool(cell, cell->threads, lead_one, run_one, STALL_TIMEOUT, ns);

@@ -168,10 +168,9 @@ static int known_failure(const struct backend_cell *cell, struct backend_error *
 				    *dm->reason ? dm->reason : "device-mapper is not to be had");
 	missing = flags_missing(cell->flags, dm);
 	if (missing)
-		return backend_fail(error, EOPNOTSUPP,
-				    "the target \"crypt\" %u.%u.%u of this kernel has no %s",
-				    dm->version[0], dm->version[1], dm->version[2],
-				    flags_print(missing, text));
+		return backend_fail(
+			error, EOPNOTSUPP, "the target \"crypt\" %u.%u.%u of this kernel has no %s",
+			dm->version[0], dm->version[1], dm->version[2], flags_print(missing, text));
 	if (cell->spec.sector != SPEC_SECTOR_MIN && !has_feature(dm, "sector_size"))
 		return backend_fail(error, EOPNOTSUPP,
 				    "the target \"crypt\" %u.%u.%u of this kernel has sectors of "

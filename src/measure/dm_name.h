@@ -16,8 +16,9 @@
 
 /* A process, for as long as the machine runs. */
 struct dm_owner {
-	unsigned pid;       /* in its own namespace */
-	uint64_t start;     /* clock ticks after boot (proc(5), /proc/PID/stat, field 22); 0: not known */
+	unsigned pid;   /* in its own namespace */
+	uint64_t start; /* clock ticks after boot (proc(5), /proc/PID/stat, field 22); 0: not known
+			 */
 	uint64_t namespace; /* inode of its PID namespace; 0: not known */
 };
 

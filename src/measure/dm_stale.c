@@ -35,8 +35,7 @@ static bool on_our_zero(const char *on, const struct dm_owner *owner, const stru
 	for (size_t i = 0; i < n; i++) {
 		snprintf(dev, sizeof(dev), "%u:%u", major(list[i].dev), minor(list[i].dev));
 		if (!strcmp(dev, on))
-			return is_mine(&below, list[i].name) &&
-			       same_owner(&below.owner, owner) &&
+			return is_mine(&below, list[i].name) && same_owner(&below.owner, owner) &&
 			       !strcmp(below.look.target, "zero");
 	}
 	return false;

@@ -5,9 +5,9 @@
 #include <string.h>
 
 /* In the order of their bits. */
-static const char *const names[MEASURE_FLAGS + 1] = {"no_read_workqueue",      "no_write_workqueue",
-						     "same_cpu_crypt",
-						     "submit_from_crypt_cpus", "high_priority"};
+static const char *const names[MEASURE_FLAGS + 1] = {"no_read_workqueue", "no_write_workqueue",
+						     "same_cpu_crypt", "submit_from_crypt_cpus",
+						     "high_priority"};
 
 const char *flags_name(unsigned i)
 {

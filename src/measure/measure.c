@@ -109,9 +109,12 @@ static int open_all(struct job *job)
 
 		tell(job, "preparing");
 		if (cell->backend) {
-			ret = check_prepare(&job->run.patterns, &cell->what.spec, cell->what.size);
-			cell->pattern = ret;
-			ret = ret < 0 ? ret : cell_open(cell);
+			/* A backend with a check of its own needs no pattern. */
+			cell->pattern = cell->backend->check
+						? 0
+						: check_prepare(&job->run.patterns,
+								&cell->what.spec, cell->what.size);
+			ret = cell->pattern < 0 ? cell->pattern : cell_open(cell);
 			if (!ret)
 				put_details(job, cell);
 		}

@@ -56,7 +56,7 @@ struct measure_result {
 	 * which there is no second implementation here, decryption undid encryption, no block was
 	 * left as it was, and the sector number mattered. Of dm, whose writes are dropped, in both
 	 * directions what the mapping decrypts zeros to was compared with the portable tier's (of
-	 * longer requests the first 64 KiB); for other specs no block was left zero, and sectors
+	 * longer requests the first 16 KiB); for other specs no block was left zero, and sectors
 	 * differed.
 	 */
 	bool checked;
