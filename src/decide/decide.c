@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The choice. Every candidate gets its best sector size and the speed to expect there; its speed is
- * divided by what its class must be faster by; the highest quotient wins, and among those that the
- * spread cannot tell apart the stronger, then the more usual one.
+ * The choice. Every candidate that is admitted (admit.c) gets its best sector size (sector.c) and
+ * the speed to expect there (speed.c); one of them is picked (pick.c).
  */
 #include "decide/decide.h"
 
@@ -40,35 +39,16 @@ const char *plan_basis_name(enum plan_basis basis)
 void plan_free(struct plan *plan)
 {
 	free(plan->rejected);
+	free(plan->candidates);
 	plan->rejected = NULL;
-	plan->n_rejected = 0;
+	plan->candidates = NULL;
+	plan->n_rejected = plan->n_candidates = 0;
 }
-
-/* What a candidate's speed is divided by: 1 for the strongest, 0 when the policy never takes it. */
-static double handicap(const struct policy *policy, const struct spec *spec)
-{
-	enum spec_class class = spec_class(spec);
-	double factor = class == SPEC_CLASS_STRONG ? 1 : policy->margin[class];
-
-	if (spec->kind->usual >= SPEC_USUAL_RARE)
-		factor *= policy->rare_margin;
-	/* Half the strength costs the same again within CBC. */
-	if (class == SPEC_CLASS_CBC && spec_strength(spec) < 256)
-		factor *= policy->margin[SPEC_CLASS_XTS128];
-	return factor;
-}
-
-/*
- * How much slower a larger sector may look before it is dropped, where the kernel's cost per sector
- * (a request, a tweak or IV, a walk over the pages) is not in the figures: that cost, some hundred
- * nanoseconds, only ever speaks for the larger one.
- */
-#define SECTOR_ALLOWANCE 0.15
 
 /* On dm-crypt's own figures a larger sector must be faster; on others it must not be much slower.
  */
-static bool prefer_larger(enum plan_basis basis, const struct speed *small,
-			  const struct speed *large)
+static bool prefer_larger(const struct decide_input *input, enum plan_basis basis,
+			  const struct speed *small, const struct speed *large)
 {
 	if (!(large->mixed > 0))
 		return !(small->mixed > 0);
@@ -76,7 +56,7 @@ static bool prefer_larger(enum plan_basis basis, const struct speed *small,
 		return true;
 	if (basis == PLAN_BASIS_DM)
 		return large->mixed > small->mixed && !speed_tie(small, large);
-	return large->tie_high >= small->tie_low * (1 - SECTOR_ALLOWANCE);
+	return large->tie_high >= small->tie_low * (1 - input->policy->sector_allowance);
 }
 
 static void choose_sector(struct choice *c, const struct decide_input *input,
@@ -97,7 +77,7 @@ static void choose_sector(struct choice *c, const struct decide_input *input,
 			continue;
 		}
 		speed_of(&speed, input, ground, &spec);
-		if (found && !prefer_larger(ground->basis, &c->speed, &speed))
+		if (found && !prefer_larger(input, ground->basis, &c->speed, &speed))
 			continue;
 		found = true;
 		c->spec = spec;
@@ -113,95 +93,8 @@ static void judge(struct choice *c, const struct candidate *candidate,
 {
 	unsigned wanted = input->sector ? input->sector : input->wanted ? input->wanted->sector : 0;
 
-	c->spec = candidate->spec;
-	c->factor = handicap(input->policy, &c->spec);
-	c->state = CHOICE_NOT_ADMITTED;
-	c->by_policy = true;
-	if (!c->spec.kind->fips && (input->policy->fips || input->facts->kernel.fips)) {
-		snprintf(c->reason, sizeof(c->reason), "%s",
-			 input->facts->kernel.fips
-				 ? "not approved, and the kernel runs in FIPS mode"
-				 : "not approved for FIPS");
-	} else if (c->factor == 0) {
-		snprintf(c->reason, sizeof(c->reason), "policy %s never takes %s",
-			 input->policy->name, spec_class_name(spec_class(&c->spec)));
-	} else if (!candidate->admitted) {
-		c->by_policy = false;
-		snprintf(c->reason, sizeof(c->reason), "%s", candidate->reason);
-	} else {
+	if (admit(c, candidate, input))
 		choose_sector(c, input, ground, wanted);
-	}
-}
-
-static struct speed scaled(const struct choice *c)
-{
-	struct speed s = c->speed;
-
-	s.tie_low /= c->factor;
-	s.tie_high /= c->factor;
-	return s;
-}
-
-/* Whether a is the better known of two that speed does not tell apart. */
-static bool stronger(const struct choice *a, const struct choice *b)
-{
-	if (spec_class(&a->spec) != spec_class(&b->spec))
-		return spec_class(&a->spec) < spec_class(&b->spec);
-	if (spec_strength(&a->spec) != spec_strength(&b->spec))
-		return spec_strength(&a->spec) > spec_strength(&b->spec);
-	return a->spec.kind->usual < b->spec.kind->usual;
-}
-
-static const struct choice *pick_measured(const struct choice *list, size_t n)
-{
-	const struct choice *best = NULL, *winner;
-	struct speed top, other;
-
-	for (size_t i = 0; i < n; i++) {
-		if (list[i].state != CHOICE_MEASURED)
-			continue;
-		if (!best ||
-		    list[i].speed.mixed / list[i].factor > best->speed.mixed / best->factor)
-			best = &list[i];
-	}
-	if (!best)
-		return NULL;
-	winner = best;
-	top = scaled(best);
-	for (size_t i = 0; i < n; i++) {
-		if (list[i].state != CHOICE_MEASURED)
-			continue;
-		other = scaled(&list[i]);
-		if (speed_tie(&top, &other) && stronger(&list[i], winner))
-			winner = &list[i];
-	}
-	return winner;
-}
-
-/*
- * With nothing measured: AES-XTS, unless the CPU is known to have no AES instructions and the
- * kernel to have Adiantum, which was made for just that (Crowley and Biggers 2018, "Adiantum:
- * length-preserving encryption for entry-level processors").
- */
-static const struct choice *pick_unmeasured(const struct choice *list, size_t n,
-					    const struct facts *facts)
-{
-	const struct choice *winner = NULL;
-
-	for (size_t i = 0; i < n; i++) {
-		const struct kernel_attempt *a = kernel_attempt_for(&facts->kernel,
-								    list[i].spec.kind->kernel);
-
-		if (list[i].state != CHOICE_UNMEASURED)
-			continue;
-		if (!strcmp(list[i].spec.kind->mode, "adiantum") && cpu_has_aes(&facts->cpu) == 0 &&
-		    ((a && a->available) ||
-		     kernel_driver_for(&facts->kernel, list[i].spec.kind->kernel)))
-			return &list[i];
-		if (!winner || stronger(&list[i], winner))
-			winner = &list[i];
-	}
-	return winner;
 }
 
 /* The candidates: all that are offered, or the one that the user insists on. */
@@ -289,6 +182,72 @@ static void fill_plan(struct plan *plan, const struct choice *winner, enum plan_
 	plan->decrypt = winner->speed.decrypt;
 }
 
+static void fill_disk(struct plan *plan, const struct decide_input *input,
+		      const struct ground *ground, const struct choice *list, size_t n,
+		      const struct choice *winner)
+{
+	struct plan_disk *disk = &plan->disk;
+
+	disk->cpus = cpu_threads(&input->facts->cpu);
+	if (!input->disk)
+		return;
+	disk->speed = *input->disk;
+	if (winner->state != CHOICE_MEASURED || winner->speed.order_only)
+		return;
+	disk->needed = volume_cpus(winner->speed.mixed, input, ground);
+	disk->limits = volume_disk_limits(list, n, input, ground);
+}
+
+static const char *state_name(const struct choice *c, const struct choice *winner)
+{
+	if (c == winner)
+		return "chosen";
+	switch (c->state) {
+	case CHOICE_MEASURED:
+		return c->beaten_by ? "beaten" : "less-preferred";
+	case CHOICE_UNMEASURED:
+		return "not-measured";
+	case CHOICE_NOT_ADMITTED:
+		return "not-admitted";
+	case CHOICE_NO_SECTOR:
+		break;
+	}
+	return "no-sector-size";
+}
+
+/* Every number that the pick went by. */
+static int fill_candidates(struct plan *plan, const struct decide_input *input,
+			   const struct ground *ground, const struct choice *list, size_t n,
+			   const struct choice *winner)
+{
+	plan->candidates = calloc(n + 1, sizeof(*plan->candidates));
+	if (!plan->candidates)
+		return -ENOMEM;
+	for (plan->n_candidates = 0; plan->n_candidates < n; plan->n_candidates++) {
+		struct plan_candidate *p = &plan->candidates[plan->n_candidates];
+		const struct choice *c = &list[plan->n_candidates];
+
+		p->spec = c->spec;
+		p->state = state_name(c, winner);
+		p->margin = c->factor;
+		p->rare = c->rare;
+		if (c->state != CHOICE_MEASURED)
+			continue;
+		p->encrypt = c->speed.encrypt;
+		p->decrypt = c->speed.decrypt;
+		p->speed = c->speed.mixed;
+		p->low = c->speed.tie_low;
+		p->high = c->speed.tie_high;
+		if (c->beaten_by)
+			p->beaten_by = c->beaten_by->spec;
+		if (c->speed.order_only)
+			continue;
+		p->volume = volume_speed(c->speed.mixed, input, ground);
+		p->cpus = volume_cpus(c->speed.mixed, input, ground);
+	}
+	return 0;
+}
+
 static int choose(struct plan *plan, const struct decide_input *input,
 		  const struct candidates *candidates, struct choice *list, struct status *st)
 {
@@ -299,7 +258,7 @@ static int choose(struct plan *plan, const struct decide_input *input,
 	speed_ground(&ground, input, candidates);
 	for (size_t i = 0; i < candidates->n; i++)
 		judge(&list[i], &candidates->list[i], input, &ground);
-	winner = pick_measured(list, candidates->n);
+	winner = pick_measured(list, candidates->n, input, &ground);
 	if (!winner) {
 		ground.basis = PLAN_BASIS_FACTS;
 		winner = pick_unmeasured(list, candidates->n, input->facts);
@@ -311,6 +270,9 @@ static int choose(struct plan *plan, const struct decide_input *input,
 	if (!ret)
 		flags_choose(plan, input, &ground);
 	return ret;
+	fill_disk(plan, input, &ground, list, candidates->n, winner);
+	ret = fill_candidates(plan, input, &ground, list, candidates->n, winner);
+	return ret ? ret : explain_plan(plan, input, &ground, list, candidates->n, winner);
 }
 
 int decide_plan(struct plan *plan, const struct decide_input *input, struct status *st)
@@ -320,6 +282,7 @@ int decide_plan(struct plan *plan, const struct decide_input *input, struct stat
 	int ret;
 
 	memset(plan, 0, sizeof(*plan));
+	plan->use = input->use;
 	plan->data_offset = decide_data_offset(input->device);
 	ret = decide_check_device(input->device, st);
 	if (ret)
@@ -327,6 +290,8 @@ int decide_plan(struct plan *plan, const struct decide_input *input, struct stat
 	ret = pbkdf_choose(&plan->pbkdf, input, st);
 	if (ret)
 		return ret;
+	if (input->discards)
+		plan->flags[plan->n_flags++] = "allow-discards";
 	ret = list_candidates(&candidates, input);
 	if (!ret) {
 		list = calloc(candidates.n, sizeof(*list));

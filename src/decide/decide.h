@@ -9,6 +9,7 @@
 #include "decide/policy.h"
 #include "facts/device.h"
 #include "facts/facts.h"
+#include "measure/disk_speed.h"
 #include "measure/measure.h"
 #include "spec/candidates.h"
 
@@ -23,7 +24,7 @@ enum plan_basis {
 struct plan_rejected {
 	struct spec spec; /* with or without a sector size */
 	double speed;     /* expected, where it was measured; else 0 */
-	char reason[256];
+	char reason[320];
 };
 
 struct plan_pbkdf {
@@ -35,7 +36,41 @@ struct plan_pbkdf {
 	unsigned threads;    /* lanes; 0 for PBKDF2 */
 	unsigned time_ms;    /* that an unlock is to take here; 0: the costs were given, and
 				nothing was tried */
-	char reason[256];
+	uint64_t memory_bound;    /* bytes that Argon2 may take; 0 for PBKDF2 */
+	const char *memory_bound_by; /* what sets that bound, or NULL */
+	double slower;            /* how many times slower the machine is that unlocks */
+	char reason[320];
+};
+
+/* What the volume is for, beside holding data. */
+enum plan_use {
+	PLAN_FOR_ANY,
+	PLAN_FOR_LVM,  /* a physical volume of LVM, with others in its group */
+	PLAN_FOR_VM,   /* what virtual machines have as their disk */
+	PLAN_FOR_GRUB, /* GRUB is to open it */
+	PLAN_FOR_IMAGE /* an image that is carried from machine to machine */
+};
+
+/* A candidate as the decision saw it: every number that it went by. */
+struct plan_candidate {
+	struct spec spec;   /* with a sector size where it has one */
+	const char *state;  /* "chosen", "beaten", "less-preferred", "not-measured",
+			       "not-admitted", "no-sector-size" */
+	double encrypt, decrypt;  /* bytes per second; 0: not measured */
+	double speed, low, high;  /* mixed by the read share; low and high bound what is compared */
+	double margin;            /* what the class asks for; 0: never taken */
+	double rare;              /* and what a rare cipher does, beside that */
+	double volume;            /* what the volume can do: all CPUs, capped by the disk */
+	double cpus;              /* CPUs busy at the disk's full speed; 0: not known */
+	struct spec beaten_by;    /* kind NULL: by nobody */
+};
+
+/* The disk's part. */
+struct plan_disk {
+	struct disk_speed speed;
+	unsigned cpus; /* that may work for it */
+	double needed; /* CPUs busy at the disk's full speed with the chosen cipher; 0: not known */
+	bool limits;   /* slower than every admissible cipher on those CPUs */
 };
 
 /* Requests in flight at which flags must not cost anything. */
@@ -51,7 +86,7 @@ struct plan {
 	double speed, low,
 		high; /* expected throughput, bytes per second; 0 when nothing was measured */
 	double encrypt, decrypt; /* its two directions */
-	char reasons[16][320];
+	char reasons[24][480];
 	size_t n_reasons;
 	struct plan_rejected *rejected;
 	size_t n_rejected;
@@ -60,6 +95,11 @@ struct plan {
 		flags[8]; /* dm-crypt flags, cryptsetup's spelling without dashes; static strings */
 	size_t n_flags;
 	uint64_t data_offset; /* bytes */
+	char summary[900];    /* what, why, how sure, what would change it */
+	struct plan_candidate *candidates;
+	size_t n_candidates;
+	struct plan_disk disk;
+	enum plan_use use;
 };
 
 /* What the user said of the password hash; 0 or NULL where nothing. */
@@ -69,6 +109,9 @@ struct plan_pbkdf_wish {
 	uint64_t iterations;
 	unsigned threads;
 	unsigned time_ms;
+	uint64_t unlock_memory;  /* of the machine that will unlock, bytes; 0: this one's */
+	unsigned unlock_time_ms; /* that an unlock may take there; 0: not said */
+	double slower;           /* how many times slower it is; 0: not said */
 };
 
 struct decide_input {
@@ -78,6 +121,9 @@ struct decide_input {
 	const struct policy *policy;
 	const struct spec *wanted; /* a spec the user insists on (sector 0: choose), or NULL */
 	unsigned sector;           /* a sector size the user insists on, or 0 */
+	enum plan_use use;
+	bool discards;                 /* were asked for */
+	const struct disk_speed *disk; /* NULL: not measured */
 	struct plan_pbkdf_wish pbkdf;
 };
 
@@ -89,6 +135,9 @@ struct decide_input {
 int decide_plan(struct plan *plan, const struct decide_input *input, struct status *st);
 void plan_free(struct plan *plan);
 const char *plan_basis_name(enum plan_basis basis);
+const char *plan_use_name(enum plan_use use);
+/* By name ("lvm"), or -1; PLAN_FOR_ANY has none. */
+int plan_use_find(const char *name);
 
 /*
  * The tier of the in-process engine that does AES as the kernel would for that algorithm: never a

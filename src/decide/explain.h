@@ -12,9 +12,11 @@ struct choice {
 	struct spec spec;
 	enum choice_state state;
 	struct speed speed;
-	double factor;    /* what its speed is divided by: its class's margin */
+	double factor;    /* what its speed is divided by against stronger ones: its margin */
+	double rare;      /* and against its equals: more than 1 for a cipher that few have */
 	bool by_policy;   /* not admitted by policy or FIPS mode, whatever the kernel has */
-	char reason[200]; /* why it is out, in the last two states */
+	char reason[256]; /* why it is out, in the last two states */
+	const struct choice *beaten_by; /* measured: one that is faster by what it takes */
 };
 
 /*

@@ -64,6 +64,34 @@ bool speed_tie(const struct speed *a, const struct speed *b);
 bool sector_allowed(const struct decide_input *input, const struct spec_kind *kind, unsigned sector,
 		    bool insisted, char *reason, size_t size);
 
+struct choice;
+
+/* Whether policy, constraints and kernel let a candidate in; if not, why goes to c->reason. Fills
+ * the choice's margins. */
+bool admit(struct choice *c, const struct candidate *candidate, const struct decide_input *input);
+
+/*
+ * The candidate that is chosen, or NULL where none is measured: the most preferred one that no
+ * other beats. Marks those that are beaten. `ground` is what their speeds stand on.
+ */
+const struct choice *pick_measured(struct choice *list, size_t n, const struct decide_input *input,
+				   const struct ground *ground);
+/* The same with nothing measured. */
+const struct choice *pick_unmeasured(const struct choice *list, size_t n,
+				     const struct facts *facts);
+/* Whether a is the better known of two that speed does not tell apart: the stronger, then the more
+ * usual. */
+bool pick_prefers(const struct choice *a, const struct choice *b);
+
+/* What the volume could do with that cipher: its CPUs' worth of it, and no more than the disk
+ * reads. */
+double volume_speed(double speed, const struct decide_input *input, const struct ground *ground);
+/* CPUs busy with that cipher while the disk runs at its full speed; 0: not known. */
+double volume_cpus(double speed, const struct decide_input *input, const struct ground *ground);
+/* Whether the disk is slower than every measured candidate could be. */
+bool volume_disk_limits(const struct choice *list, size_t n, const struct decide_input *input,
+			const struct ground *ground);
+
 /* The password hash's type and bounds. ST_REFUSED for a wish that FIPS mode forbids, ST_USAGE for
  * an unknown type. */
 int pbkdf_choose(struct plan_pbkdf *pbkdf, const struct decide_input *input, struct status *st);

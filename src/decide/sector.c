@@ -45,12 +45,24 @@ static uint64_t off_block(const struct device_facts *device, uint64_t data_offse
 	return (data_offset + block - device->alignment_offset % block) % block;
 }
 
+/* The largest sector that the disk writes whole or not at all; 0: not known. An image may come to
+ * lie on any disk. */
+static unsigned whole_write(const struct device_facts *device, enum plan_use use, unsigned sector)
+{
+	if (use == PLAN_FOR_IMAGE)
+		return SPEC_SECTOR_MIN;
+	if (device->atomic_unit_min <= sector && sector <= device->atomic_unit_max)
+		return sector;
+	return device->physical_block;
+}
+
 static bool fits_device(const struct device_facts *device, const struct spec_kind *kind,
-			unsigned sector, char *reason, size_t size)
+			enum plan_use use, unsigned sector, char *reason, size_t size)
 {
 	uint64_t offset = decide_data_offset(device), begin = device->start + offset;
+	unsigned whole = whole_write(device, use, sector);
 
-	if (sector < device->logical_block)
+	if (sector < device->logical_block && use != PLAN_FOR_GRUB)
 		snprintf(reason, size, "the device's own blocks are %u bytes",
 			 device->logical_block);
 	else if (begin % sector)
@@ -63,14 +75,31 @@ static bool fits_device(const struct device_facts *device, const struct spec_kin
 			 "the disk's blocks of %u bytes begin %" PRIu64
 			 " bytes off (alignment offset), so that each sector would lie across two",
 			 device->physical_block, device->alignment_offset);
-	else if (kind->wide_block && device->physical_block && sector > device->physical_block)
+	else if (kind->wide_block && whole && sector > whole)
 		snprintf(
 			reason, size,
 			"a write torn between the disk's %u-byte blocks would lose the whole %u-byte sector of a wide-block cipher",
-			device->physical_block, sector);
+			whole, sector);
 	else
 		return true;
 	return false;
+}
+
+/* What the volume's use asks of its sectors, or NULL. */
+static const char *against_use(const struct decide_input *input, unsigned sector, bool insisted)
+{
+	unsigned own = input->device && input->device->logical_block ? input->device->logical_block
+								     : SPEC_SECTOR_MIN;
+
+	if (input->use == PLAN_FOR_GRUB && sector != SPEC_SECTOR_MIN)
+		return "GRUB is to open it, which is sure of 512-byte sectors only";
+	if (insisted || sector <= own)
+		return NULL;
+	if (input->use == PLAN_FOR_LVM)
+		return "the mapping's blocks would be larger than the disk's own, and LVM takes no disks of different block sizes into one group";
+	if (input->use == PLAN_FOR_VM)
+		return "a guest would see a disk of larger blocks than this one's: images and partition tables made for those do not work there";
+	return NULL;
 }
 
 bool sector_allowed(const struct decide_input *input, const struct spec_kind *kind, unsigned sector,
@@ -78,8 +107,13 @@ bool sector_allowed(const struct decide_input *input, const struct spec_kind *ki
 {
 	const struct device_facts *device = input->device;
 	const struct kernel_dm *dm = &input->facts->kernel.dm;
+	const char *against = against_use(input, sector, insisted);
 	uint64_t offset, length;
 
+	if (against) {
+		snprintf(reason, size, "%s", against);
+		return false;
+	}
 	if (sector > SPEC_SECTOR_MIN && !insisted && old_dm_crypt(dm)) {
 		snprintf(
 			reason, size,
@@ -100,7 +134,7 @@ bool sector_allowed(const struct decide_input *input, const struct spec_kind *ki
 			 sector, length);
 		return false;
 	}
-	return insisted || fits_device(device, kind, sector, reason, size);
+	return insisted || fits_device(device, kind, input->use, sector, reason, size);
 }
 
 unsigned decide_largest_sector(const struct facts *facts, const struct device_facts *device)

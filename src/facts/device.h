@@ -62,6 +62,9 @@ struct device_facts {
 	unsigned logical_block, physical_block; /* bytes; for a file 512 and the file system's
 						   block, at most 4096 */
 	uint64_t optimal_io;                    /* bytes, as the device says it; 0: says nothing */
+	/* Writes of unit_min to unit_max bytes (powers of two) that the disk does whole or not at
+	 * all, even when the power goes; 0: it promises none beyond its physical block. */
+	uint64_t atomic_unit_min, atomic_unit_max;
 	uint64_t alignment_offset;
 	bool misaligned; /* the kernel says that it is, with no offset that would mend it */
 	uint64_t start;  /* of a partition on its disk, in bytes */

@@ -175,6 +175,11 @@ static void read_queue(struct device_facts *facts, const char *root, const char 
 	read_unsigned(&facts->physical_block, root, disk, "queue/physical_block_size");
 	if (!sysfile_u64(root, &value, SYS_BLOCK "%s/queue/optimal_io_size", disk))
 		facts->optimal_io = value;
+	/* Since Linux 6.11. */
+	if (!sysfile_u64(root, &value, SYS_BLOCK "%s/queue/atomic_write_unit_min_bytes", disk))
+		facts->atomic_unit_min = value;
+	if (!sysfile_u64(root, &value, SYS_BLOCK "%s/queue/atomic_write_unit_max_bytes", disk))
+		facts->atomic_unit_max = value;
 	read_flag(&facts->rotational, root, disk, "queue/rotational");
 	read_flag(&facts->discard, root, disk, "queue/discard_max_bytes");
 	if (sysfile_line(root, line, sizeof(line), SYS_BLOCK "%s/queue/zoned", disk) > 0) {

@@ -287,6 +287,8 @@ struct json_object *report_device_json(const struct device_facts *device)
 	json_put_u64_or_null(obj, "logical_block", device->logical_block);
 	json_put_u64_or_null(obj, "physical_block", device->physical_block);
 	json_put_u64_or_null(obj, "optimal_io", device->optimal_io);
+	json_put_u64_or_null(obj, "atomic_write_unit_min", device->atomic_unit_min);
+	json_put_u64_or_null(obj, "atomic_write_unit_max", device->atomic_unit_max);
 	json_put_u64(obj, "alignment_offset", device->alignment_offset);
 	json_put_bool(obj, "misaligned", device->misaligned);
 	json_put_u64(obj, "start", device->start);

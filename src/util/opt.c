@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/units.h"
+
 #define OPT_MAX      64
 #define HELP_COLUMN  32
 #define LONG_ONLY(i) (256 + (int)(i))
@@ -65,22 +67,11 @@ static int store_uint(const struct opt *o, uint64_t *dest, const char *arg, stru
 	return 0;
 }
 
-/* Digits with at most one dot, read without the locale's idea of a decimal point. */
 static int store_real(const struct opt *o, double *dest, const char *arg, struct status *st)
 {
-	size_t whole = strspn(arg, "0123456789"), fraction = 0;
-	double value = 0, scale = 1;
+	double value = 0;
 
-	if (arg[whole] == '.')
-		fraction = strspn(arg + whole + 1, "0123456789");
-	for (size_t i = 0; i < whole; i++)
-		value = value * 10 + (arg[i] - '0');
-	for (size_t i = 0; i < fraction; i++) {
-		scale /= 10;
-		value += scale * (arg[whole + 1 + i] - '0');
-	}
-	if (whole + fraction == 0 || arg[whole + (fraction ? fraction + 1 : 0)] ||
-	    value < (double)o->min || value > (double)o->max)
+	if (units_parse_number(arg, &value) || value < (double)o->min || value > (double)o->max)
 		return status_set(st, ST_USAGE, EINVAL,
 				  "--%s: \"%s\" is not a number from %" PRIu64 " to %" PRIu64
 				  ", such as 0.5.",

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "util/units.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 char *units_speed(double speed, char buf[UNITS_MAX])
 {
@@ -33,4 +35,60 @@ char *units_size(uint64_t bytes, char buf[UNITS_MAX])
 	else
 		snprintf(buf, UNITS_MAX, "%.1f %s", value, names[i]);
 	return buf;
+}
+
+/* Reads a number at *text and moves behind it. */
+static int read_number(const char **text, double *value)
+{
+	size_t whole = strspn(*text, "0123456789"), fraction = 0;
+	double number = 0, scale = 1;
+
+	if ((*text)[whole] == '.')
+		fraction = strspn(*text + whole + 1, "0123456789");
+	for (size_t i = 0; i < whole; i++)
+		number = number * 10 + ((*text)[i] - '0');
+	for (size_t i = 0; i < fraction; i++) {
+		scale /= 10;
+		number += scale * ((*text)[whole + 1 + i] - '0');
+	}
+	if (whole + fraction == 0)
+		return -EINVAL;
+	*text += whole + (fraction ? fraction + 1 : 0);
+	*value = number;
+	return 0;
+}
+
+int units_parse_number(const char *text, double *value)
+{
+	double number;
+
+	if (read_number(&text, &number) || *text)
+		return -EINVAL;
+	*value = number;
+	return 0;
+}
+
+int units_parse_size(const char *text, double *bytes)
+{
+	static const struct {
+		const char *name;
+		double factor;
+	} units[] = {{"", 1},
+		     {"K", 1024},
+		     {"KiB", 1024},
+		     {"M", 1048576},
+		     {"MiB", 1048576},
+		     {"G", 1073741824},
+		     {"GiB", 1073741824}};
+	double number;
+
+	if (read_number(&text, &number))
+		return -EINVAL;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strcmp(text, units[i].name))
+			continue;
+		*bytes = number * units[i].factor;
+		return 0;
+	}
+	return -EINVAL;
 }

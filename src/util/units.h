@@ -13,4 +13,12 @@ char *units_speed(double bytes_per_second, char buf[UNITS_MAX]);
 /* "64 MiB", "1.5 GiB", "513 bytes": binary units, exact where it says no fraction. Returns buf. */
 char *units_size(uint64_t bytes, char buf[UNITS_MAX]);
 
+/* A decimal number such as "3" or "0.5", a dot in every locale: 0, or -EINVAL with *value
+ * untouched. */
+int units_parse_number(const char *text, double *value);
+
+/* The same in bytes, with K, M or G (binary, also as KiB, MiB, GiB) behind it where it says so:
+ * "512M", "1.5GiB", "4096". */
+int units_parse_size(const char *text, double *bytes);
+
 #endif

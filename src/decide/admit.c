@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What keeps a candidate out, whatever its speed: policy, constraints, the kernel. */
+#include <stdio.h>
+#include <string.h>
+
+#include "decide/explain.h"
+#include "decide/internal.h"
+
+static const char *const use_names[] = {[PLAN_FOR_ANY] = "any",
+					[PLAN_FOR_LVM] = "lvm",
+					[PLAN_FOR_VM] = "vm",
+					[PLAN_FOR_GRUB] = "grub",
+					[PLAN_FOR_IMAGE] = "image"};
+
+const char *plan_use_name(enum plan_use use)
+{
+	return use_names[use];
+}
+
+int plan_use_find(const char *name)
+{
+	for (int i = PLAN_FOR_LVM; i <= PLAN_FOR_IMAGE; i++)
+		if (!strcmp(use_names[i], name))
+			return i;
+	return -1;
+}
+
+static void set_margins(struct choice *c, const struct policy *policy)
+{
+	enum spec_class class = spec_class(&c->spec);
+
+	c->factor = class == SPEC_CLASS_STRONG ? 1 : policy->margin[class];
+	/* Half the strength costs the same again within CBC. */
+	if (class == SPEC_CLASS_CBC && spec_strength(&c->spec) < 256)
+		c->factor *= policy->margin[SPEC_CLASS_XTS128];
+	c->rare = c->spec.kind->usual >= SPEC_USUAL_RARE ? policy->rare_margin : 1;
+}
+
+static bool by_policy(struct choice *c, const struct decide_input *input)
+{
+	const struct policy *policy = input->policy;
+	const struct spec_kind *kind = c->spec.kind;
+	unsigned strength = spec_strength(&c->spec);
+
+	if (!kind->fips && (policy->fips || input->facts->kernel.fips))
+		snprintf(c->reason, sizeof(c->reason), "%s",
+			 input->facts->kernel.fips
+				 ? "not approved, and the kernel runs in FIPS mode"
+				 : "not approved for FIPS");
+	else if (input->use == PLAN_FOR_GRUB &&
+		 (strcmp(kind->cipher, "aes") || strcmp(kind->mode, "xts")))
+		snprintf(c->reason, sizeof(c->reason),
+			 "GRUB is to open it, which is sure of AES-XTS only");
+	else if (policy->min_strength > strength)
+		snprintf(c->reason, sizeof(c->reason),
+			 "%u bits of strength, where at least %.0f are asked for", strength,
+			 policy->min_strength);
+	else if (c->factor == 0)
+		snprintf(c->reason, sizeof(c->reason), "policy %s never takes %s", policy->name,
+			 spec_class_name(spec_class(&c->spec)));
+	else
+		return true;
+	return false;
+}
+
+bool admit(struct choice *c, const struct candidate *candidate, const struct decide_input *input)
+{
+	c->spec = candidate->spec;
+	set_margins(c, input->policy);
+	c->state = CHOICE_NOT_ADMITTED;
+	c->by_policy = !by_policy(c, input);
+	if (c->by_policy)
+		return false;
+	if (!candidate->admitted)
+		snprintf(c->reason, sizeof(c->reason), "%s", candidate->reason);
+	return candidate->admitted;
+}
