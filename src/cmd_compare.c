@@ -75,7 +75,7 @@ static int load(struct set *set, char **files, int n, struct status *st)
 		struct loaded *l = &set->list[set->n++];
 
 		l->file = files[i];
-		ret = saved_load(&l->m, &l->facts, &l->has_facts, files[i], st);
+		ret = saved_load(&l->m, &l->facts, &l->has_facts, NULL, files[i], st);
 		if (!ret && i)
 			ret = compare_make(&l->comparison, &set->list[0].m, &l->m);
 	}

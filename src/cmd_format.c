@@ -110,7 +110,7 @@ static int check_options(const struct cmd_globals *globals, struct status *st)
 		ret = cmd_plan_label("label", o->label, st);
 	if (!ret)
 		ret = cmd_plan_label("subsystem", o->subsystem, st);
-	return ret ? ret : cmd_plan_check(&o->plan, st);
+	return ret ? ret : cmd_plan_check(&o->plan, o->plan.from != NULL, st);
 }
 
 static int refuse_contents(const struct device_facts *device, struct status *st)

@@ -160,7 +160,7 @@ static void print_text(const struct format *f)
 		       f->header.pbkdf.threads, f->header.pbkdf.threads == 1 ? "" : "s");
 	printf("\n  Open it with:   cryptsetup open ");
 	cmd_shell_path(stdout, f->path);
-	crypttab = cmd_crypttab(f->path, crypttab_uuid(f));
+	crypttab = cmd_crypttab(&f->plan, f->path, crypttab_uuid(f));
 	printf(" NAME\n  /etc/crypttab:  %s\n", crypttab ? crypttab : "");
 	free(crypttab);
 	if (!f->options->undo_file)

@@ -8,87 +8,18 @@
 
 #include "measure/saved.h"
 #include "util/text.h"
+#include "report/json_facts.h"
+#include "report/json_measure.h"
+#include "report/save.h"
+#include "util/json.h"
 #include "volume/pbkdf.h"
 
 #define DEFAULT_SECONDS 1.2
-#define MIN_SECONDS     0.2
 /* Of the time, for dm-crypt's flags. */
-#define FLAGS_SHARE 0.3
-
+#define FLAGS_SHARE  0.3
+#define DISK_SECONDS 0.3
 /* LUKS2 on-disk format, 2.1: 48 bytes with the NUL; libcryptsetup would cut a longer one off. */
 #define LABEL_MAX 47
-
-static int parse_wanted(struct plan_source *source, const struct plan_options *o, struct status *st)
-{
-	int ret;
-
-	if (!o->cipher && o->key_size)
-		return status_set(
-			st, ST_USAGE, EINVAL,
-			"--key-size needs --cipher; without them the program chooses both.");
-	if (!o->cipher)
-		return 0;
-	source->has_wanted = true;
-	ret = spec_from_options(&source->wanted, o->cipher, NULL, o->key_size, o->sector_size, st);
-	if (!ret && source->wanted.kind->integrity)
-		return status_set(
-			st, ST_USAGE, EINVAL,
-			"--cipher %s: volumes with an integrity mode are measured here (bench), not planned or made; cryptsetup luksFormat --integrity %s makes one.",
-			o->cipher, source->wanted.kind->integrity);
-	return ret;
-}
-
-static int check_pbkdf(const struct plan_options *o, struct status *st)
-{
-	bool fips = o->policy && !strcmp(o->policy, "fips");
-	bool pbkdf2 = o->pbkdf ? !strcmp(o->pbkdf, "pbkdf2") : fips;
-
-	if (o->pbkdf && !pbkdf2 && strcmp(o->pbkdf, "argon2id") && strcmp(o->pbkdf, "argon2i"))
-		return status_set(st, ST_USAGE, EINVAL,
-				  "--pbkdf: \"%s\" is none of argon2id, argon2i and pbkdf2.",
-				  o->pbkdf);
-	if (o->pbkdf && pbkdf2 && (o->pbkdf_memory || o->pbkdf_parallel))
-		return status_set(
-			st, ST_USAGE, EINVAL,
-			"--pbkdf-memory and --pbkdf-parallel are Argon2's; pbkdf2 has neither.");
-	if (pbkdf2 && o->pbkdf_iterations && o->pbkdf_iterations < PBKDF2_MIN_ITERATIONS)
-		return status_set(st, ST_USAGE, EINVAL,
-				  "--pbkdf-force-iterations: %llu are too few; pbkdf2 takes at "
-				  "least %d.",
-				  (unsigned long long)o->pbkdf_iterations, PBKDF2_MIN_ITERATIONS);
-	if (o->pbkdf_iterations && o->iter_time)
-		return status_set(
-			st, ST_USAGE, EINVAL,
-			"--pbkdf-force-iterations and --iter-time contradict each other: give one.");
-	return 0;
-}
-
-static int check_options(struct plan_source *source, const struct plan_options *o,
-			 struct status *st)
-{
-	int ret;
-
-	source->policy = policy_find(o->policy ? o->policy : "balanced");
-	if (!source->policy)
-		return status_set(
-			st, ST_USAGE, EINVAL,
-			"--policy: \"%s\" is none of balanced, performance, strict and fips.",
-			o->policy);
-	if (o->sector_size && !spec_sector_valid(o->sector_size))
-		return status_set(st, ST_USAGE, EINVAL,
-				  "--sector-size: %llu is none of 512, 1024, 2048 and 4096 bytes.",
-				  (unsigned long long)o->sector_size);
-	if (o->time != PLAN_TIME_NONE && o->time < MIN_SECONDS)
-		return status_set(st, ST_USAGE, EINVAL,
-				  "--time: %g seconds are too few to compare the ciphers in; at "
-				  "least %g are needed.",
-				  o->time, MIN_SECONDS);
-	if (o->from && o->time != PLAN_TIME_NONE)
-		return status_set(st, ST_USAGE, EINVAL,
-				  "--from measures nothing, so --time says nothing: give one.");
-	ret = parse_wanted(source, o, st);
-	return ret ? ret : check_pbkdf(o, st);
-}
 
 int cmd_plan_label(const char *option, const char *label, struct status *st)
 {
@@ -104,11 +35,11 @@ int cmd_plan_label(const char *option, const char *label, struct status *st)
 	return 0;
 }
 
-int cmd_plan_check(const struct plan_options *options, struct status *st)
+int cmd_plan_check(const struct plan_options *options, bool described, struct status *st)
 {
 	struct plan_source source = {0};
 
-	return check_options(&source, options, st);
+	return cmd_plan_parse(&source, options, described, st);
 }
 
 /* Saved results bring the facts of the machine that they were made on; --sysroot's description goes
@@ -120,7 +51,7 @@ static int load_saved(struct plan_source *source, const struct cmd_globals *glob
 	bool has_facts = false;
 	int ret;
 
-	ret = saved_load(&source->measurement, &facts, &has_facts, path, st);
+	ret = saved_load(&source->measurement, &facts, &has_facts, &source->saved, path, st);
 	if (ret)
 		return ret;
 	source->measured = true;
@@ -147,38 +78,131 @@ static int decide_flags(struct plan *plan, struct plan_source *source,
 	return decide_plan(plan, input, st);
 }
 
+/* The disk's own speed: given, saved with the results, or measured where there is a disk to read.
+ */
+static void find_disk_speed(struct plan_source *source, const struct device_facts *device,
+			    bool described)
+{
+	struct disk_speed *disk = &source->disk;
+
+	source->has_disk = true;
+	switch (source->disk_wish) {
+	case PLAN_DISK_GIVEN:
+		*disk = (struct disk_speed){source->disk_given, "given", 0, 0,
+					    "as --device-speed says"};
+		return;
+	case PLAN_DISK_SKIP:
+		*disk = (struct disk_speed){0, "skipped", 0, 0, "--device-speed skip"};
+		return;
+	case PLAN_DISK_DEFAULT:
+	case PLAN_DISK_MEASURE:
+		break;
+	}
+	if (described && source->saved.speed_found)
+		*disk = source->saved.speed;
+	else if (!described && device)
+		disk_speed_measure(disk, device, DISK_SECONDS);
+	else
+		source->has_disk = false;
+}
+
+static double seconds_of(const struct plan_options *o)
+{
+	return o->time > 0 ? o->time : DEFAULT_SECONDS;
+}
+
+/* Facts and figures: from the file, from a description, or by measuring. */
+static int find_out(struct plan_source *source, const struct cmd_globals *globals,
+		    const struct plan_options *o, const struct device_facts **device,
+		    struct status *st)
+{
+	bool described = o->from || globals->sysroot;
+	int ret;
+
+	ret = facts_probe(&source->facts, globals->sysroot, globals->cpu_disable, st);
+	if (!ret && o->from)
+		ret = load_saved(source, globals, o->from, st);
+	if (!ret && !*device && source->saved.found)
+		*device = &source->saved.facts;
+	if (!ret)
+		ret = decide_check_device(*device, st);
+	if (ret)
+		return ret;
+	find_disk_speed(source, *device, described);
+	return described ? 0
+			 : cmd_plan_measure(source, globals, o, *device,
+					    seconds_of(o) * (1 - FLAGS_SHARE), st);
+}
+
+static void fill_input(struct decide_input *input, const struct plan_source *source,
+		       const struct plan_options *o, const struct device_facts *device)
+{
+	*input = (struct decide_input){
+		.facts = &source->facts,
+		.measurement = source->measured ? &source->measurement : NULL,
+		.device = device,
+		.policy = source->policy,
+		.wanted = source->has_wanted ? &source->wanted : NULL,
+		.sector = (unsigned)o->sector_size,
+		.use = source->use,
+		.integrity = source->integrity,
+		.discards = o->allow_discards,
+		.disk = source->has_disk ? &source->disk : NULL,
+		.pbkdf = {.type = o->pbkdf,
+			  .memory = o->pbkdf_memory << 10,
+			  .iterations = o->pbkdf_iterations,
+			  .threads = (unsigned)o->pbkdf_parallel,
+			  .time_ms = (unsigned)o->iter_time,
+			  .unlock_memory = source->unlock_memory,
+			  .unlock_time_ms = (unsigned)o->unlock_time,
+			  .slower = o->unlock_slower},
+	};
+}
+
 int cmd_plan_make(struct plan *plan, struct plan_source *source, const struct cmd_globals *globals,
 		  const struct plan_options *o, const struct device_facts *device,
 		  struct status *st)
 {
-	struct decide_input input = {
-		.facts = &source->facts, .device = device, .sector = o->sector_size};
-	double seconds = o->time > 0 ? o->time : DEFAULT_SECONDS;
+	bool described = o->from || globals->sysroot;
+	struct decide_input input;
 	int ret;
 
 	memset(plan, 0, sizeof(*plan));
 	memset(source, 0, sizeof(*source));
-	ret = check_options(source, o, st);
+	ret = cmd_plan_parse(source, o, described, st);
+	/* Before time is spent. */
 	if (!ret)
 		ret = decide_check_device(device, st);
 	if (!ret)
-		ret = facts_probe(&source->facts, globals->sysroot, globals->cpu_disable, st);
-	if (!ret && o->from)
-		ret = load_saved(source, globals, o->from, st);
-	else if (!ret && !globals->sysroot)
-		ret = cmd_plan_measure(source, globals, o, device, seconds * (1 - FLAGS_SHARE), st);
+		ret = find_out(source, globals, o, &device, st);
 	if (ret)
 		return ret;
-	input.policy = source->policy;
-	input.measurement = source->measured ? &source->measurement : NULL;
-	input.wanted = source->has_wanted ? &source->wanted : NULL;
-	input.pbkdf = (struct plan_pbkdf_wish){o->pbkdf, o->pbkdf_memory << 10, o->pbkdf_iterations,
-					       o->pbkdf_parallel, o->iter_time};
+	source->device = device;
+	source->explain = o->explain;
+	fill_input(&input, source, o, device);
 	ret = decide_plan(plan, &input, st);
-	if (!ret && !globals->sysroot && !o->from)
-		ret = decide_flags(plan, source, globals, &input, seconds * FLAGS_SHARE, st);
-	if (!ret && !globals->sysroot && !o->from)
+	if (!ret && !described)
+		ret = decide_flags(plan, source, globals, &input, seconds_of(o) * FLAGS_SHARE, st);
+	if (!ret && !described)
 		ret = pbkdf_settle(&plan->pbkdf, plan->spec.key_bits / 8, st);
+	return ret;
+}
+
+int cmd_plan_save(const struct plan_source *source, const char *path, struct status *st)
+{
+	struct json_object *doc = json_document("bench");
+	int ret;
+
+	json_put_measurement(doc, &source->measurement);
+	json_put(doc, "cpu", report_cpu_json(&source->facts.cpu));
+	json_put(doc, "kernel", report_kernel_json(&source->facts.kernel));
+	json_put(doc, "memory", report_memory_json(&source->facts.memory));
+	if (source->device)
+		json_put(doc, "device", report_device_json(source->device));
+	if (source->has_disk)
+		json_put(doc, "device_speed", cmd_plan_disk_json(&source->disk));
+	ret = save_document(doc, path, PLAN_SAVED_SCHEMA, st);
+	json_object_put(doc);
 	return ret;
 }
 

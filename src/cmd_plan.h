@@ -8,6 +8,7 @@
 
 #include "cmd.h"
 #include "decide/decide.h"
+#include "measure/saved.h"
 
 struct plan_options {
 	const char *policy;
@@ -21,6 +22,15 @@ struct plan_options {
 	uint64_t iter_time;        /* ms; 0: not given */
 	double time;               /* seconds to measure for; PLAN_TIME_NONE: the default */
 	const char *from;          /* saved results, or NULL */
+	const char *config;        /* a policy file, or NULL: the system's */
+	const char *use;           /* --for: lvm, vm, grub, image, or NULL */
+	const char *integrity;     /* a mode's name, "any", or NULL */
+	uint64_t min_strength;     /* bits; 0: not given */
+	const char *unlock_memory; /* a size, or NULL */
+	uint64_t unlock_time;      /* ms; 0: not given */
+	double unlock_slower;      /* times; 0: not given */
+	const char *device_speed;  /* measure, skip, MB/s, or NULL */
+	bool allow_discards, explain;
 };
 
 #define PLAN_TIME_NONE (-1)
@@ -59,7 +69,27 @@ struct plan_options {
 	{ "time", 0, OPT_REAL, "SECONDS", PLAN_OPTION(type, member, time), 0, 3600, \
 	  "Measure the ciphers for this long (default 1.2, at\nleast 0.2)." }, \
 	{ "from", 0, OPT_STRING, "FILE", PLAN_OPTION(type, member, from), 0, 0, \
-	  "Decide on the results that bench --save or --json\nwrote (-: standard input), and measure nothing." }
+	  "Decide on the results that bench --save or --json\nwrote (-: standard input), and measure nothing." }, \
+	{ "config", 0, OPT_STRING, "FILE", PLAN_OPTION(type, member, config), 0, 0, \
+	  "Read the policy's numbers from FILE." }, \
+	{ "for", 0, OPT_STRING, "USE", PLAN_OPTION(type, member, use), 0, 0, \
+	  "What the volume is for: lvm, vm, grub or image." }, \
+	{ "integrity", 0, OPT_STRING, "MODE", PLAN_OPTION(type, member, integrity), 0, 0, \
+	  "A cipher that notices changes: any, aead,\nhmac-sha256 or poly1305. Only recommended, not made." }, \
+	{ "min-strength", 0, OPT_UINT, "BITS", PLAN_OPTION(type, member, min_strength), 128, 256, \
+	  "Take no cipher of less strength." }, \
+	{ "unlock-memory", 0, OPT_STRING, "SIZE", PLAN_OPTION(type, member, unlock_memory), 0, 0, \
+	  "Memory of the machine that will unlock, e.g. 512M." }, \
+	{ "unlock-time", 0, OPT_UINT, "MS", PLAN_OPTION(type, member, unlock_time), 1, 3600000, \
+	  "What an unlock may take on that machine." }, \
+	{ "unlock-slower", 0, OPT_REAL, "TIMES", PLAN_OPTION(type, member, unlock_slower), 1, 1000, \
+	  "How many times slower than this one that machine is\n(default 1)." }, \
+	{ "device-speed", 0, OPT_STRING, "WHAT", PLAN_OPTION(type, member, device_speed), 0, 0, \
+	  "The disk's own speed: measure (default, by reading\nfor 0.3 seconds), skip, or a number of MB/s." }, \
+	{ "allow-discards", 0, OPT_FLAG, NULL, PLAN_OPTION(type, member, allow_discards), 0, 0, \
+	  "Pass discards (TRIM) on to the disk, which then shows\nwhich blocks are in use." }, \
+	{ "explain", 0, OPT_FLAG, NULL, PLAN_OPTION(type, member, explain), 0, 0, \
+	  "Add the arithmetic: margins with their reasons, and\nevery candidate's figures." }
 /* clang-format on */
 
 /* What a plan is made from; plan_source_free() releases it. The plan points into it. */
@@ -67,16 +97,39 @@ struct plan_source {
 	struct facts facts;
 	struct measurement measurement;
 	bool measured;
+	struct policy numbers; /* the policy, as the file and the options leave it */
 	const struct policy *policy;
+	const char *config; /* the policy file that was read, or NULL */
 	struct spec wanted;
 	bool has_wanted;
+	enum plan_use use;
+	const char *integrity; /* "" for any, or NULL */
+	uint64_t unlock_memory;
+	enum plan_disk_wish {
+		PLAN_DISK_DEFAULT, /* measure, where there is a disk */
+		PLAN_DISK_MEASURE,
+		PLAN_DISK_SKIP,
+		PLAN_DISK_GIVEN
+	} disk_wish;
+	double disk_given; /* bytes per second */
+	struct disk_speed disk;
+	bool has_disk;
+	struct saved_device saved;         /* of --from */
+	const struct device_facts *device; /* that was decided for, or NULL */
+	bool explain;
 };
 
+#define PLAN_SAVED_SCHEMA "dmcrypt-tune.bench.v1"
+
 /*
- * Checks the options' words (policy, cipher, key and sector size, password hash, contradictions)
- * before anything is opened or measured. 0, or -EINVAL with *st (ST_USAGE).
+ * Checks the options' words (policy and its file, cipher, key and sector size, password hash,
+ * contradictions) before anything is opened or measured. described: nothing is to be measured
+ * (--from, --sysroot). 0, or -EINVAL with *st (ST_USAGE).
  */
-int cmd_plan_check(const struct plan_options *options, struct status *st);
+int cmd_plan_check(const struct plan_options *options, bool described, struct status *st);
+/* The same, and keeps what they say in *source. */
+int cmd_plan_parse(struct plan_source *source, const struct plan_options *options, bool described,
+		   struct status *st);
 
 /* Checks a label for a LUKS2 header: its length, no control characters, UTF-8. `option` names it.
  * 0, or -EINVAL with *st (ST_USAGE). */
@@ -91,6 +144,10 @@ int cmd_plan_make(struct plan *plan, struct plan_source *source, const struct cm
 		  const struct plan_options *options, const struct device_facts *device,
 		  struct status *st);
 void plan_source_free(struct plan_source *source);
+
+/* Writes what the plan was made from, as `bench --save` does, with the disk, for --from. */
+int cmd_plan_save(const struct plan_source *source, const char *path, struct status *st);
+struct json_object *cmd_plan_disk_json(const struct disk_speed *disk);
 
 /*
  * The measuring of cmd_plan_make(): what a choice needs and no more, within about `seconds`.
@@ -122,12 +179,33 @@ void cmd_plan_json(struct json_object *obj, const struct plan *plan,
 void cmd_plan_text(FILE *out, const struct plan *plan, const struct plan_source *source,
 		   const char *device, const char *label, bool whole);
 
+/* The arithmetic behind it, for --explain. */
+void cmd_plan_explain(FILE *out, const struct plan *plan, const struct plan_source *source);
+
+#define CMD_ARGV_MAX 48
+
+/* An argument vector; its strings are its own. */
+struct cmd_argv {
+	char *words[CMD_ARGV_MAX + 1];
+	size_t n;
+};
+
+/* cryptsetup's luksFormat, and the open that makes the plan's flags persistent, with everything
+ * that the plan says. device and label may be NULL. cmd_argv_free() releases the words. */
+void cmd_plan_argv(struct cmd_argv *argv, const struct plan *plan, const char *device,
+		   const char *label);
+void cmd_plan_open_argv(struct cmd_argv *argv, const struct plan *plan, const char *device);
+void cmd_argv_free(struct cmd_argv *argv);
+
+/* What keeps a path from being taken for an option: "./" or "". */
+const char *cmd_path_prefix(const char *path);
+
 /*
  * The line of /etc/crypttab that opens the volume, for the caller to free: by UUID, or, with a NULL
  * uuid (there is none yet, or an image file, which no UUID leads to), by path. NULL when out of
  * memory.
  */
-char *cmd_crypttab(const char *device, const char *uuid);
+char *cmd_crypttab(const struct plan *plan, const char *device, const char *uuid);
 
 /* Prints a word as a shell takes it: quoted where it holds anything but what is safe everywhere,
  * and as $'…' (POSIX 2024) where it holds control characters. */

@@ -66,7 +66,8 @@ static void add_specs(struct run *run, const struct candidates *candidates,
 {
 	for (size_t i = 0; i < candidates->n; i++) {
 		const struct candidate *c = &candidates->list[i];
-		bool rare = c->spec.kind->usual >= SPEC_USUAL_RARE && !source->has_wanted;
+		bool rare = c->spec.kind->usual >= SPEC_USUAL_RARE && !source->has_wanted &&
+			    !source->integrity;
 
 		if (!c->admitted || rare || (!kernel && !engine_supports(&c->spec)))
 			continue;
@@ -157,7 +158,10 @@ int cmd_plan_measure(struct plan_source *source, const struct cmd_globals *globa
 	one.spec.sector = 0;
 	if (source->has_wanted)
 		return measure_list(source, &candidates, globals, options, device, seconds, st);
-	ret = candidates_list(&candidates, &source->facts);
+	ret = source->integrity
+		      ? candidates_list_integrity(&candidates, &source->facts,
+						  *source->integrity ? source->integrity : NULL)
+		      : candidates_list(&candidates, &source->facts);
 	if (!ret)
 		ret = measure_list(source, &candidates, globals, options, device, seconds, st);
 	candidates_free(&candidates);

@@ -3,21 +3,24 @@
 #include <string.h>
 
 #include "cmd_plan.h"
+#include "report/save.h"
 #include "util/json.h"
 #include "util/output.h"
 
 struct recommend_options {
 	struct plan_options plan;
-	const char *label;
+	const char *label, *save;
 };
 
 static struct recommend_options options = {.plan = PLAN_DEFAULTS};
 
-static const struct opt table[] = {PLAN_OPTIONS(struct recommend_options, plan),
-				   {"label", 0, OPT_STRING, "LABEL",
-				    offsetof(struct recommend_options, label), 0, 0,
-				    "Put this label into the cryptsetup command line."},
-				   OPT_END};
+static const struct opt table[] = {
+	PLAN_OPTIONS(struct recommend_options, plan),
+	{"label", 0, OPT_STRING, "LABEL", offsetof(struct recommend_options, label), 0, 0,
+	 "Put this label into the cryptsetup command line."},
+	{"save", 0, OPT_STRING, "FILE", offsetof(struct recommend_options, save), 0, 0,
+	 "Save what was decided on as JSON, for --from."},
+	OPT_END};
 
 static int print_plan(const struct cmd_globals *globals, const struct plan *plan,
 		      const struct plan_source *source, const char *device)
@@ -41,7 +44,9 @@ static int run(const struct cmd_globals *globals, char **operands, int n, struct
 	struct plan plan = {0};
 	int ret;
 
-	ret = cmd_plan_check(&options.plan, st);
+	ret = cmd_plan_check(&options.plan, options.plan.from || globals->sysroot, st);
+	if (!ret && options.save)
+		ret = save_check(options.save, PLAN_SAVED_SCHEMA, st);
 	if (!ret)
 		ret = cmd_plan_label("label", options.label, st);
 	if (!ret && path)
@@ -49,6 +54,8 @@ static int run(const struct cmd_globals *globals, char **operands, int n, struct
 	if (!ret)
 		ret = cmd_plan_make(&plan, &source, globals, &options.plan, path ? &device : NULL,
 				    st);
+	if (!ret && options.save)
+		ret = cmd_plan_save(&source, options.save, st);
 	if (!ret)
 		ret = print_plan(globals, &plan, &source, path);
 	plan_free(&plan);

@@ -33,7 +33,9 @@ static void set_margins(struct choice *c, const struct policy *policy)
 	/* Half the strength costs the same again within CBC. */
 	if (class == SPEC_CLASS_CBC && spec_strength(&c->spec) < 256)
 		c->factor *= policy->margin[SPEC_CLASS_XTS128];
-	c->rare = c->spec.kind->usual >= SPEC_USUAL_RARE ? policy->rare_margin : 1;
+	c->rare = c->spec.kind->usual >= SPEC_USUAL_RARE && !c->spec.kind->integrity
+			  ? policy->rare_margin
+			  : 1;
 }
 
 static bool by_policy(struct choice *c, const struct decide_input *input)
@@ -48,7 +50,7 @@ static bool by_policy(struct choice *c, const struct decide_input *input)
 				 ? "not approved, and the kernel runs in FIPS mode"
 				 : "not approved for FIPS");
 	else if (input->use == PLAN_FOR_GRUB &&
-		 (strcmp(kind->cipher, "aes") || strcmp(kind->mode, "xts")))
+		 (strcmp(kind->cipher, "aes") || strcmp(kind->mode, "xts") || kind->integrity))
 		snprintf(c->reason, sizeof(c->reason),
 			 "GRUB is to open it, which is sure of AES-XTS only");
 	else if (policy->min_strength > strength)

@@ -101,7 +101,11 @@ static void judge(struct choice *c, const struct candidate *candidate,
 static int list_candidates(struct candidates *candidates, const struct decide_input *input)
 {
 	struct candidate *c;
-	int ret = candidates_list(candidates, input->facts);
+	const char *integrity = input->wanted && !input->integrity ? input->wanted->kind->integrity
+								   : input->integrity;
+	int ret = integrity ? candidates_list_integrity(candidates, input->facts,
+							*integrity ? integrity : NULL)
+			    : candidates_list(candidates, input->facts);
 
 	if (ret || !input->wanted)
 		return ret;

@@ -28,17 +28,17 @@ struct plan_rejected {
 };
 
 struct plan_pbkdf {
-	char type[16];       /* "argon2id", "argon2i", "pbkdf2" */
-	char hash[32];       /* of PBKDF2, and of the anti-forensic splitter */
-	uint64_t memory;     /* bytes; 0 for PBKDF2 */
-	uint64_t iterations; /* Argon2's time cost or PBKDF2's iterations; 0: a trial
-				finds it */
-	unsigned threads;    /* lanes; 0 for PBKDF2 */
-	unsigned time_ms;    /* that an unlock is to take here; 0: the costs were given, and
-				nothing was tried */
-	uint64_t memory_bound;    /* bytes that Argon2 may take; 0 for PBKDF2 */
+	char type[16];               /* "argon2id", "argon2i", "pbkdf2" */
+	char hash[32];               /* of PBKDF2, and of the anti-forensic splitter */
+	uint64_t memory;             /* bytes; 0 for PBKDF2 */
+	uint64_t iterations;         /* Argon2's time cost or PBKDF2's iterations; 0: a trial
+					finds it */
+	unsigned threads;            /* lanes; 0 for PBKDF2 */
+	unsigned time_ms;            /* that an unlock is to take here; 0: the costs were given, and
+					nothing was tried */
+	uint64_t memory_bound;       /* bytes that Argon2 may take; 0 for PBKDF2 */
 	const char *memory_bound_by; /* what sets that bound, or NULL */
-	double slower;            /* how many times slower the machine is that unlocks */
+	double slower;               /* how many times slower the machine is that unlocks */
 	char reason[320];
 };
 
@@ -53,16 +53,16 @@ enum plan_use {
 
 /* A candidate as the decision saw it: every number that it went by. */
 struct plan_candidate {
-	struct spec spec;   /* with a sector size where it has one */
-	const char *state;  /* "chosen", "beaten", "less-preferred", "not-measured",
-			       "not-admitted", "no-sector-size" */
-	double encrypt, decrypt;  /* bytes per second; 0: not measured */
-	double speed, low, high;  /* mixed by the read share; low and high bound what is compared */
-	double margin;            /* what the class asks for; 0: never taken */
-	double rare;              /* and what a rare cipher does, beside that */
-	double volume;            /* what the volume can do: all CPUs, capped by the disk */
-	double cpus;              /* CPUs busy at the disk's full speed; 0: not known */
-	struct spec beaten_by;    /* kind NULL: by nobody */
+	struct spec spec;        /* with a sector size where it has one */
+	const char *state;       /* "chosen", "beaten", "less-preferred", "not-measured",
+				    "not-admitted", "no-sector-size" */
+	double encrypt, decrypt; /* bytes per second; 0: not measured */
+	double speed, low, high; /* mixed by the read share; low and high bound what is compared */
+	double margin;           /* what the class asks for; 0: never taken */
+	double rare;             /* and what a rare cipher does, beside that */
+	double volume;           /* what the volume can do: all CPUs, capped by the disk */
+	double cpus;             /* CPUs busy at the disk's full speed; 0: not known */
+	struct spec beaten_by;   /* kind NULL: by nobody */
 };
 
 /* The disk's part. */
@@ -99,6 +99,7 @@ struct plan {
 	struct plan_candidate *candidates;
 	size_t n_candidates;
 	struct plan_disk disk;
+	uint64_t wipe_bytes; /* that must be written once before use; 0: none */
 	enum plan_use use;
 };
 
@@ -122,6 +123,7 @@ struct decide_input {
 	const struct spec *wanted; /* a spec the user insists on (sector 0: choose), or NULL */
 	unsigned sector;           /* a sector size the user insists on, or 0 */
 	enum plan_use use;
+	const char *integrity;         /* an integrity mode asked for ("" for any), or NULL */
 	bool discards;                 /* were asked for */
 	const struct disk_speed *disk; /* NULL: not measured */
 	struct plan_pbkdf_wish pbkdf;

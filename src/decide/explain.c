@@ -177,7 +177,8 @@ int explain_plan(struct plan *plan, const struct decide_input *input, const stru
 	explain_basis(plan, input, ground, winner);
 	explain_disk(plan, winner);
 	explain_sector(plan, input, ground, winner);
-	explain_place(plan, input, winner);
+	explain_integrity(plan, input, winner);
+	explain_place(plan, input);
 	explain_rejected(plan, input, ground, list, n, winner);
 	explain_summary(plan, input, list, n, winner);
 	return 0;

@@ -12,7 +12,10 @@ double explain_asked(const struct choice *c, const struct choice *w);
 void explain_disk(struct plan *plan, const struct choice *w);
 void explain_sector(struct plan *plan, const struct decide_input *input,
 		    const struct ground *ground, const struct choice *w);
-void explain_place(struct plan *plan, const struct decide_input *input, const struct choice *w);
+void explain_place(struct plan *plan, const struct decide_input *input);
+
+/* And, of an authenticated mode, what is kept, written twice, and wiped. */
+void explain_integrity(struct plan *plan, const struct decide_input *input, const struct choice *w);
 
 /* Fills plan->rejected, which has room for n + 3. */
 void explain_rejected(struct plan *plan, const struct decide_input *input,

@@ -15,9 +15,10 @@ void explain_disk(struct plan *plan, const struct choice *w)
 	if (!*d->speed.from)
 		return;
 	if (!(d->speed.speed > 0)) {
-		plan_reason(plan,
-			    "The disk's own speed is not known (%s), so no cipher is held against it.",
-			    d->speed.reason);
+		plan_reason(
+			plan,
+			"The disk's own speed is not known (%s), so no cipher is held against it.",
+			d->speed.reason);
 		return;
 	}
 	units_speed(d->speed.speed, speed);
@@ -203,18 +204,17 @@ static void explain_use(struct plan *plan, const struct decide_input *input)
 	if (input->use == PLAN_FOR_GRUB)
 		plan_reason(
 			plan,
-			"For GRUB: AES-XTS, 512-byte sectors and PBKDF2, which every version that knows LUKS2 opens. It is slow at it, without the CPU's instructions and on one CPU: an unlock takes several times as long as here, and a wrong passphrase must be typed at a reboot. A small /boot of its own is the way around.");
+			"For GRUB: AES-XTS, 512-byte sectors and PBKDF2, which every version that knows LUKS2 opens. It is slow at it, without the CPU's instructions and on one CPU: an unlock takes several times as long as here, and after a wrong passphrase it drops to its rescue shell. A small /boot of its own is the way around.");
 	else if (input->use == PLAN_FOR_IMAGE)
 		plan_reason(
 			plan,
 			"For an image: it may come to lie on any disk and be opened on any machine, so nothing is built on this disk's blocks; say --unlock-memory where a small machine is to open it.");
 }
 
-void explain_place(struct plan *plan, const struct decide_input *input, const struct choice *w)
+void explain_place(struct plan *plan, const struct decide_input *input)
 {
 	const struct kernel_dm *dm = &input->facts->kernel.dm;
 
-	(void)w;
 	explain_use(plan, input);
 	if (!dm->available && dm->reason[0])
 		plan_reason(plan, "This machine cannot open the volume now: %s.", dm->reason);

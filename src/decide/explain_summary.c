@@ -94,7 +94,8 @@ static void say_what_would_change(struct plan *plan, const struct decide_input *
 		if (&list[i] == w || list[i].state != CHOICE_MEASURED)
 			continue;
 		share = list[i].speed.mixed / w->speed.mixed / explain_asked(&list[i], w);
-		if (best && (share < nearest || (share == nearest && !pick_prefers(&list[i], best))))
+		if (best &&
+		    (share < nearest || (share == nearest && !pick_prefers(&list[i], best))))
 			continue;
 		nearest = share;
 		best = &list[i];
@@ -105,8 +106,9 @@ static void say_what_would_change(struct plan *plan, const struct decide_input *
 		say(plan, " %s would be taken if it were not slower by what the margins ask for.",
 		    spec_print(&best->spec, text));
 	else
-		say(plan, " %s would be taken if it were more than %.2f times as fast (it is %.2f "
-			  "times)%s.",
+		say(plan,
+		    " %s would be taken if it were more than %.2f times as fast (it is %.2f "
+		    "times)%s.",
 		    spec_print(&best->spec, text), explain_asked(best, w),
 		    best->speed.mixed / w->speed.mixed,
 		    plan->disk.limits ? " and the disk faster" : "");

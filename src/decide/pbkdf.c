@@ -43,10 +43,10 @@ static void memory_bound(struct plan_pbkdf *pbkdf, const struct decide_input *in
 	if (memory->available)
 		bound_by(pbkdf, memory->available / 4 * 3, "three quarters of what is free now");
 	if (input->pbkdf.unlock_memory)
-		bound_by(pbkdf,
-			 (uint64_t)((double)input->pbkdf.unlock_memory *
-				    policy->pbkdf_memory_share),
-			 "its share of the unlocking machine's memory (--unlock-memory)");
+		bound_by(
+			pbkdf,
+			(uint64_t)((double)input->pbkdf.unlock_memory * policy->pbkdf_memory_share),
+			"its share of the unlocking machine's memory (--unlock-memory)");
 	pbkdf->memory_bound &= ~1023ULL;
 	if (pbkdf->memory_bound < MEMORY_MIN)
 		pbkdf->memory_bound = MEMORY_MIN;
@@ -103,16 +103,17 @@ static int check_wish(const struct decide_input *input, const char *type, bool f
 				  "--pbkdf %s: FIPS mode allows pbkdf2 only; leave the option out.",
 				  type);
 	if (input->use == PLAN_FOR_GRUB && strcmp(type, "pbkdf2"))
-		return status_set(st, ST_REFUSED, EINVAL,
-				  "--pbkdf %s: GRUB before 2.14 opens no such keyslot, only pbkdf2; "
-				  "leave the option out, or --for grub.",
-				  type);
+		return status_set(
+			st, ST_REFUSED, EINVAL,
+			"--pbkdf %s: GRUB before 2.14 opens no such keyslot, only pbkdf2; "
+			"leave the option out, or --for grub.",
+			type);
 	if (!strcmp(type, "pbkdf2") && (wish->memory || wish->threads))
 		return status_set(
 			st, ST_USAGE, EINVAL,
 			"--pbkdf-memory and --pbkdf-parallel are Argon2's; pbkdf2 has neither%s.",
 			wish->type ? ""
-			: fips	   ? " (FIPS mode allows nothing else)"
+			: fips     ? " (FIPS mode allows nothing else)"
 				   : " (GRUB is sure of nothing else)");
 	if (!strcmp(type, "pbkdf2") && wish->iterations && wish->iterations < PBKDF2_MIN)
 		return status_set(st, ST_USAGE, EINVAL,
@@ -142,9 +143,10 @@ int pbkdf_choose(struct plan_pbkdf *pbkdf, const struct decide_input *input, str
 	if (strcmp(type, "pbkdf2"))
 		choose_argon2(pbkdf, input);
 	else
-		snprintf(pbkdf->reason, sizeof(pbkdf->reason), "%s",
-			 fips	? "pbkdf2: FIPS mode approves no other"
-			 : grub ? "pbkdf2: GRUB before 2.14 opens no other keyslot; it works at it on one CPU without special instructions, so an unlock takes several times as long there as here"
-				: "pbkdf2 as asked for: it costs a guesser no memory");
+		snprintf(
+			pbkdf->reason, sizeof(pbkdf->reason), "%s",
+			fips   ? "pbkdf2: FIPS mode approves no other"
+			: grub ? "pbkdf2: GRUB before 2.14 opens no other keyslot; it works at it on one CPU without special instructions, so an unlock takes several times as long there as here"
+			       : "pbkdf2 as asked for: it costs a guesser no memory");
 	return 0;
 }

@@ -10,8 +10,7 @@
 	.read_share = 0.7, .sector_allowance = 0.15, .pbkdf_memory_share = 0.5,                    \
 	.pbkdf_memory_max = GIB, .pbkdf_threads_max = 4, .pbkdf_time_ms = 2000
 
-#define MARGINS(xts128, cbc)                                                                       \
-	.margin = {[SPEC_CLASS_XTS128] = (xts128), [SPEC_CLASS_CBC] = (cbc)}
+#define MARGINS(xts128, cbc) .margin = {[SPEC_CLASS_XTS128] = (xts128), [SPEC_CLASS_CBC] = (cbc)}
 
 const struct policy policies[] = {
 	{.name = "balanced",

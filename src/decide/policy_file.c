@@ -48,8 +48,9 @@ static int take_policy(struct reader *r, const char *value)
 {
 	r->base = policy_find(value);
 	return r->base ? 0
-		       : wrong(r, "policy: \"%.40s\" is none of balanced, performance, strict and "
-				  "fips.",
+		       : wrong(r,
+			       "policy: \"%.40s\" is none of balanced, performance, strict and "
+			       "fips.",
 			       value);
 }
 

@@ -19,9 +19,9 @@
 #define CHUNK       (1U << 20)
 #define ALIGN       4096U
 #define PLACES      5
-#define DEPTH       4            /* requests at once where nothing has to turn */
-#define PLACE_BYTES (48U << 20)  /* at most at one place: 240 MiB in all */
-#define PATIENCE    3.0          /* seconds for an answer beyond the time for reading */
+#define DEPTH       4           /* requests at once where nothing has to turn */
+#define PLACE_BYTES (48U << 20) /* at most at one place: 240 MiB in all */
+#define PATIENCE    3.0         /* seconds for an answer beyond the time for reading */
 
 /* What the threads share. Freed by whoever is the last to let go of it. */
 struct reader {
@@ -30,10 +30,10 @@ struct reader {
 	bool rotates;
 	uint64_t size;
 	double place_seconds;
-	atomic_uint next;  /* chunk of the place that is read */
-	uint64_t start;    /* of the place, */
-	unsigned chunks;   /* and its length */
-	double until;      /* when reading there is to end */
+	atomic_uint next; /* chunk of the place that is read */
+	uint64_t start;   /* of the place, */
+	unsigned chunks;  /* and its length */
+	double until;     /* when reading there is to end */
 	atomic_int error;
 	double speeds[PLACES];
 	unsigned n;
@@ -173,10 +173,9 @@ static int open_direct(struct disk_speed *disk, const struct device_facts *devic
 		give_up(disk, "failed", strerror(errno));
 	if (fd < 0)
 		return -1;
-	if (fstat(fd, &info) || (S_ISBLK(info.st_mode)
-					 ? info.st_rdev != device->rdev
-					 : info.st_dev != device->file_dev ||
-						   info.st_ino != device->file_ino)) {
+	if (fstat(fd, &info) || (S_ISBLK(info.st_mode) ? info.st_rdev != device->rdev
+						       : info.st_dev != device->file_dev ||
+								 info.st_ino != device->file_ino)) {
 		give_up(disk, "failed", "the path leads to something else by now");
 		close(fd);
 		return -1;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "measure/flags.h"
+#include "measure/saved_device.h"
 #include "measure/saved_facts.h"
 #include "measure/saved_json.h"
 
@@ -439,7 +440,7 @@ static int read_multis(struct measurement *m, const struct saved_place *doc)
 }
 
 static int read_document(struct measurement *m, struct facts *facts, bool *has_facts,
-			 const struct saved_place *doc)
+			 struct saved_device *device, const struct saved_place *doc)
 {
 	int ret;
 
@@ -456,11 +457,13 @@ static int read_document(struct measurement *m, struct facts *facts, bool *has_f
 		ret = saved_real(doc, "seconds", false, &m->seconds);
 	if (!ret)
 		ret = saved_facts(facts, has_facts, doc);
+	if (!ret && device)
+		ret = saved_device(device, doc);
 	return ret;
 }
 
-int saved_load(struct measurement *m, struct facts *facts, bool *has_facts, const char *path,
-	       struct status *st)
+int saved_load(struct measurement *m, struct facts *facts, bool *has_facts,
+	       struct saved_device *device, const char *path, struct status *st)
 {
 	bool standard_input = !strcmp(path, "-");
 	struct saved_place doc = {.file = standard_input ? "standard input" : path, .st = st};
@@ -471,6 +474,8 @@ int saved_load(struct measurement *m, struct facts *facts, bool *has_facts, cons
 	memset(m, 0, sizeof(*m));
 	memset(facts, 0, sizeof(*facts));
 	*has_facts = false;
+	if (device)
+		memset(device, 0, sizeof(*device));
 	fd = standard_input ? STDIN_FILENO : open_saved(path, st);
 	if (fd < 0)
 		return fd;
@@ -481,7 +486,7 @@ int saved_load(struct measurement *m, struct facts *facts, bool *has_facts, cons
 		ret = parse(&doc.obj, text, len, doc.file, st);
 	free(text);
 	if (!ret)
-		ret = read_document(m, facts, has_facts, &doc);
+		ret = read_document(m, facts, has_facts, device, &doc);
 	json_object_put(doc.obj);
 	return ret;
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define KEY_SIZES (sizeof(spec_kinds->key_bits) / sizeof(spec_kinds->key_bits[0]))
 
@@ -13,14 +14,31 @@ static bool offered(const struct spec_kind *kind, size_t i)
 	return kind->offered && kind->key_bits[i] && kind->key_bits[i] != 192;
 }
 
-static size_t count_offered(void)
+/* CBC under a MAC is slower than XTS under it and protects no better. */
+static bool authenticated(const struct spec_kind *kind, size_t i, const char *integrity)
 {
-	size_t n = 0;
+	return kind->integrity && kind->key_bits[i] && strcmp(kind->mode, "cbc") &&
+	       (!*integrity || !strcmp(kind->integrity, integrity));
+}
 
-	for (const struct spec_kind *k = spec_kinds; k->kernel; k++)
-		for (size_t i = 0; i < KEY_SIZES; i++)
-			n += offered(k, i);
-	return n;
+static bool listed(const struct spec_kind *kind, size_t i, const char *integrity)
+{
+	return integrity ? authenticated(kind, i, integrity) : offered(kind, i);
+}
+
+/* A hardware engine may take fewer key sizes than the algorithm has. */
+static bool key_fits(struct candidate *c, const struct kernel_facts *kernel)
+{
+	const struct kernel_driver *d = kernel_driver_for(kernel, c->spec.kind->kernel);
+	unsigned bytes = c->spec.key_bits / 8;
+
+	if (!d || !d->max_keysize || c->spec.kind->integrity ||
+	    (bytes >= d->min_keysize && bytes <= d->max_keysize))
+		return true;
+	snprintf(c->reason, sizeof(c->reason),
+		 "the kernel's driver %.60s takes keys of %u to %u bits", d->driver,
+		 d->min_keysize * 8, d->max_keysize * 8);
+	return false;
 }
 
 /*
@@ -40,28 +58,43 @@ static void judge(struct candidate *c, const struct facts *facts)
 		snprintf(c->reason, sizeof(c->reason), "this kernel has no %s: %s",
 			 c->spec.kind->kernel, attempt->reason);
 	else
-		c->admitted = true;
+		c->admitted = key_fits(c, &facts->kernel);
 }
 
-int candidates_list(struct candidates *candidates, const struct facts *facts)
+static int list(struct candidates *candidates, const struct facts *facts, const char *integrity)
 {
 	struct candidate *c;
+	size_t n = 0;
 
+	for (const struct spec_kind *k = spec_kinds; k->kernel; k++)
+		for (size_t i = 0; i < KEY_SIZES; i++)
+			n += listed(k, i, integrity);
 	candidates->n = 0;
-	candidates->list = c = calloc(count_offered(), sizeof(*c));
+	candidates->list = c = calloc(n + 1, sizeof(*c));
 	if (!c)
 		return -ENOMEM;
 	for (const struct spec_kind *k = spec_kinds; k->kernel; k++) {
 		for (size_t i = 0; i < KEY_SIZES; i++) {
-			if (!offered(k, i))
+			if (!listed(k, i, integrity))
 				continue;
 			c->spec.kind = k;
 			c->spec.key_bits = k->key_bits[i];
 			judge(c++, facts);
 		}
 	}
-	candidates->n = c - candidates->list;
+	candidates->n = n;
 	return 0;
+}
+
+int candidates_list(struct candidates *candidates, const struct facts *facts)
+{
+	return list(candidates, facts, NULL);
+}
+
+int candidates_list_integrity(struct candidates *candidates, const struct facts *facts,
+			      const char *integrity)
+{
+	return list(candidates, facts, integrity ? integrity : "");
 }
 
 void candidates_free(struct candidates *candidates)

@@ -21,7 +21,7 @@ static int load(const char *text, struct measurement *m, struct facts *facts, bo
 	fputs(text, f);
 	fclose(f);
 	memset(st, 0, sizeof(*st));
-	return saved_load(m, facts, has_facts, path, st);
+	return saved_load(m, facts, has_facts, NULL, path, st);
 }
 
 #define HEAD "{\"schema\":\"dmcrypt-tune.bench.v1\",\"results\":["
@@ -313,7 +313,7 @@ static void test_saved_files(void)
 	int ret;
 
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
-		ret = saved_load(&m, &facts, &has_facts, paths[i], &st);
+		ret = saved_load(&m, &facts, &has_facts, NULL, paths[i], &st);
 		ok(ret < 0 && st.code == ST_USAGE, "%s is refused: %s", paths[i], st.message);
 	}
 	remove(path);
@@ -321,7 +321,7 @@ static void test_saved_files(void)
 		tap_skip("no FIFO: %s", strerror(errno));
 		return;
 	}
-	ret = saved_load(&m, &facts, &has_facts, path, &st);
+	ret = saved_load(&m, &facts, &has_facts, NULL, path, &st);
 	ok(ret < 0 && st.code == ST_USAGE, "a FIFO without a writer is refused at once");
 	remove(path);
 	if (truncate(path, 0) && errno == ENOENT) {
@@ -330,7 +330,7 @@ static void test_saved_files(void)
 		fclose(f);
 	}
 	ok(!truncate(path, (64 << 20) + 1) &&
-		   saved_load(&m, &facts, &has_facts, path, &st) == -EFBIG,
+		   saved_load(&m, &facts, &has_facts, NULL, path, &st) == -EFBIG,
 	   "more than 64 MiB: %s", st.message);
 }
 

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The plan as other programs take it: cryptsetup's command lines, crypttab's line, a shell's words.
+ */
+#include "cmd_plan.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/text.h"
+
+#define MAPPING_NAME_MAX 80
+
+__attribute__((format(printf, 2, 3))) static void argv_add(struct cmd_argv *argv,
+							   const char *format, ...)
+{
+	va_list ap;
+	char *word;
+
+	va_start(ap, format);
+	if (vasprintf(&word, format, ap) < 0)
+		word = NULL;
+	va_end(ap);
+	if (word && argv->n < CMD_ARGV_MAX)
+		argv->words[argv->n++] = word;
+	else
+		free(word);
+}
+
+void cmd_argv_free(struct cmd_argv *argv)
+{
+	for (size_t i = 0; i < argv->n; i++)
+		free(argv->words[i]);
+}
+
+/* What keeps a path from being taken for an option. */
+const char *cmd_path_prefix(const char *path)
+{
+	return path && *path == '-' ? "./" : "";
+}
+
+/* cryptsetup(8) luksFormat with everything that the plan says, so that the header comes out the
+ * same. */
+void cmd_plan_argv(struct cmd_argv *argv, const struct plan *plan, const char *device,
+		   const char *label)
+{
+	const struct plan_pbkdf *p = &plan->pbkdf;
+	char cipher[SPEC_TEXT_MAX];
+
+	argv->n = 0;
+	argv_add(argv, "cryptsetup");
+	argv_add(argv, "luksFormat");
+	argv_add(argv, "--type");
+	argv_add(argv, "luks2");
+	argv_add(argv, "--cipher");
+	argv_add(argv, "%s", spec_cipher(&plan->spec, cipher));
+	argv_add(argv, "--key-size");
+	argv_add(argv, "%u", plan->spec.key_bits);
+	if (plan->spec.kind->integrity) {
+		argv_add(argv, "--integrity");
+		argv_add(argv, "%s", plan->spec.kind->integrity);
+	}
+	argv_add(argv, "--sector-size");
+	argv_add(argv, "%u", plan->spec.sector);
+	argv_add(argv, "--offset");
+	argv_add(argv, "%" PRIu64, plan->data_offset / 512);
+	argv_add(argv, "--hash");
+	argv_add(argv, "%s", p->hash);
+	argv_add(argv, "--pbkdf");
+	argv_add(argv, "%s", p->type);
+	if (p->memory) {
+		argv_add(argv, "--pbkdf-memory");
+		argv_add(argv, "%" PRIu64, p->memory >> 10);
+		argv_add(argv, "--pbkdf-parallel");
+		argv_add(argv, "%u", p->threads);
+	}
+	argv_add(argv, p->iterations ? "--pbkdf-force-iterations" : "--iter-time");
+	argv_add(argv, "%" PRIu64, p->iterations ? p->iterations : p->time_ms);
+	if (label) {
+		argv_add(argv, "--label");
+		argv_add(argv, "%s", label);
+	}
+	argv_add(argv, "%s%s", cmd_path_prefix(device), device ? device : "DEVICE");
+}
+
+/* The mapping's name: the device's last component, with nothing in it that /dev/mapper or a
+ * blank-separated file minds. */
+static void mapping_name(char *buf, size_t size, const char *device)
+{
+	const char *base = device ? strrchr(device, '/') : NULL;
+	size_t n;
+
+	base = base ? base + 1 : device ? device : "NAME";
+	n = snprintf(buf, size, "luks-%s", base);
+	for (size_t i = 0; i < n && i < size && buf[i]; i++)
+		if (!isalnum((unsigned char)buf[i]) && !strchr("-_.+", buf[i]))
+			buf[i] = '_';
+}
+
+void cmd_plan_open_argv(struct cmd_argv *argv, const struct plan *plan, const char *device)
+{
+	char name[MAPPING_NAME_MAX];
+
+	argv->n = 0;
+	argv_add(argv, "cryptsetup");
+	argv_add(argv, "open");
+	for (size_t i = 0; i < plan->n_flags; i++)
+		argv_add(argv, "--%s", plan->flags[i]);
+	if (plan->n_flags)
+		argv_add(argv, "--persistent");
+	argv_add(argv, "%s%s", cmd_path_prefix(device), device ? device : "DEVICE");
+	mapping_name(name, sizeof(name), device);
+	argv_add(argv, "%s", name);
+}
+
+/* Blanks, control characters and backslashes as octal, as in fstab(5), which crypttab(5) follows.
+ */
+static void escape_field(FILE *out, const char *text)
+{
+	for (; *text; text++) {
+		if ((unsigned char)*text <= ' ' || *text == 0x7f || *text == '\\')
+			fprintf(out, "\\%03o", (unsigned char)*text);
+		else
+			fputc(*text, out);
+	}
+}
+
+/* crypttab(5)'s names of the plan's flags. They stand in the header, too; not every reader of
+ * crypttab looks there. */
+static void crypttab_flags(FILE *out, const struct plan *plan)
+{
+	static const struct {
+		const char *flag, *word;
+	} words[] = {{"allow-discards", "discard"},
+		     {"perf-same_cpu_crypt", "same-cpu-crypt"},
+		     {"perf-submit_from_crypt_cpus", "submit-from-crypt-cpus"},
+		     {"perf-no_read_workqueue", "no-read-workqueue"},
+		     {"perf-no_write_workqueue", "no-write-workqueue"}};
+
+	for (size_t i = 0; i < plan->n_flags; i++)
+		for (size_t j = 0; j < sizeof(words) / sizeof(words[0]); j++)
+			if (!strcmp(plan->flags[i], words[j].flag))
+				fprintf(out, ",%s", words[j].word);
+}
+
+char *cmd_crypttab(const struct plan *plan, const char *device, const char *uuid)
+{
+	char name[MAPPING_NAME_MAX], *line = NULL, *real;
+	size_t size;
+	FILE *out = open_memstream(&line, &size);
+
+	if (!out)
+		return NULL;
+	mapping_name(name, sizeof(name), uuid ? uuid : device);
+	fprintf(out, "%s ", name);
+	/* What reads the line at boot has another working directory. */
+	real = device && !uuid ? realpath(device, NULL) : NULL;
+	if (uuid)
+		fprintf(out, "UUID=%s", uuid);
+	else
+		escape_field(out, real ? real : device ? device : "DEVICE");
+	free(real);
+	fputs(" none luks", out);
+	crypttab_flags(out, plan);
+	if (fclose(out)) {
+		free(line);
+		return NULL;
+	}
+	return line;
+}
+
+/* In $'…', in which every byte has an octal form. */
+static void print_escaped(FILE *out, const char *word)
+{
+	fputs("$'", out);
+	for (; *word; word++) {
+		if ((unsigned char)*word < ' ' || (unsigned char)*word >= 0x7f ||
+		    strchr("'\\", *word))
+			fprintf(out, "\\%03o", (unsigned char)*word);
+		else
+			fputc(*word, out);
+	}
+	fputc('\'', out);
+}
+
+void cmd_shell_path(FILE *out, const char *path)
+{
+	fputs(cmd_path_prefix(path), out);
+	cmd_shell_word(out, path);
+}
+
+void cmd_shell_word(FILE *out, const char *word)
+{
+	if (*word &&
+	    !word[strspn(
+		    word,
+		    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:,=+@%")]) {
+		fputs(word, out);
+		return;
+	}
+	if (text_fault(word)) {
+		print_escaped(out, word);
+		return;
+	}
+	fputc('\'', out);
+	for (; *word; word++)
+		fputs(*word == '\'' ? "'\\''" : (char[]){*word, '\0'}, out);
+	fputc('\'', out);
+}

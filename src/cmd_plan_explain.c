@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* --explain: the arithmetic of a decision, for whoever wants to do it again by hand. */
+#include "cmd_plan.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/paragraph.h"
+#include "util/units.h"
+
+static void print_numbers(FILE *out, const struct policy *policy)
+{
+	char size[UNITS_MAX];
+	double value;
+
+	fprintf(out, "\nThe policy's numbers (%s):\n", policy->name);
+	for (const struct policy_number *n = policy_numbers; n->key; n++) {
+		value = policy_value(policy, n);
+		if (!strcmp(n->unit, "bytes"))
+			report_paragraph(out, 4, "  -", "%s = %s. %s", n->key,
+					 units_size((uint64_t)value, size), n->reason);
+		else
+			report_paragraph(out, 4, "  -", "%s = %.6g %s. %s", n->key, value, n->unit,
+					 n->reason);
+	}
+}
+
+static void print_candidate(FILE *out, const struct plan_candidate *c, double share)
+{
+	char spec[SPEC_TEXT_MAX], other[SPEC_TEXT_MAX], enc[UNITS_MAX], dec[UNITS_MAX];
+	char mixed[UNITS_MAX], low[UNITS_MAX], high[UNITS_MAX], asked[64] = "";
+
+	spec_print(&c->spec, spec);
+	if (c->margin * c->rare != 1)
+		snprintf(asked, sizeof(asked),
+			 ", must be %.2f times as fast as the strongest usual",
+			 c->margin * c->rare);
+	if (!(c->speed > 0)) {
+		report_paragraph(out, 4, "  -", "%s: %s, %u bits%s.", spec, c->state,
+				 spec_strength(&c->spec), asked);
+		return;
+	}
+	report_paragraph(
+		out, 4, "  -",
+		"%s: %s, %u bits%s. 1 / (%.2f / %s + %.2f / %s) = %s; compared as %s to %s%s%s.",
+		spec, c->state, spec_strength(&c->spec), asked, share, units_speed(c->decrypt, dec),
+		1 - share, units_speed(c->encrypt, enc), units_speed(c->speed, mixed),
+		units_speed(c->low, low), units_speed(c->high, high),
+		c->beaten_by.kind ? "; beaten by " : "",
+		c->beaten_by.kind ? spec_print(&c->beaten_by, other) : "");
+}
+
+static void print_disk(FILE *out, const struct plan_disk *d)
+{
+	char speed[UNITS_MAX], each[UNITS_MAX];
+
+	if (!(d->speed.speed > 0) || !(d->needed > 0))
+		return;
+	report_paragraph(out, 4, "  -",
+			 "The disk: %s (%s), by %s that one CPU does: %.2f CPUs busy of %u.",
+			 units_speed(d->speed.speed, speed), d->speed.from,
+			 units_speed(d->speed.speed / d->needed, each), d->needed, d->cpus);
+}
+
+void cmd_plan_explain(FILE *out, const struct plan *plan, const struct plan_source *source)
+{
+	print_numbers(out, source->policy);
+	fprintf(out, "\nThe figures (reads decrypt, writes encrypt; time adds up, not speed):\n");
+	for (size_t i = 0; i < plan->n_candidates; i++)
+		print_candidate(out, &plan->candidates[i], source->policy->read_share);
+	print_disk(out, &plan->disk);
+	report_paragraph(
+		out, 4, "  -",
+		"One candidate beats another when the low end of what it is compared as, divided by its margin, is more than 5 %% above the other's high end divided by its own. Of those that nobody beats, the strongest is taken, and of these the most usual.");
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A plan as JSON, with every number that the decision went by. */
+#include "cmd_plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/json_measure.h"
+#include "util/json.h"
+
+static struct json_object *choice_json(const struct plan *plan)
+{
+	struct json_object *choice = json_object_new_object();
+	char text[SPEC_TEXT_MAX];
+
+	json_put_string(choice, "spec", spec_print(&plan->spec, text));
+	json_put_string(choice, "cipher", spec_cipher(&plan->spec, text));
+	json_put_u64(choice, "key_bits", plan->spec.key_bits);
+	json_put_u64(choice, "sector_size", plan->spec.sector);
+	json_put_u64(choice, "strength_bits", plan->strength);
+	json_put_string(choice, "class", spec_class_name(spec_class(&plan->spec)));
+	json_put_string(choice, "protects", plan->spec.kind->protects);
+	json_put_string(choice, "modules", plan->spec.kind->modules);
+	json_put_string(choice, "basis", plan_basis_name(plan->basis));
+	json_put_u64_or_null(choice, "expected_bytes_per_second", (uint64_t)plan->speed);
+	json_put_u64_or_null(choice, "low", (uint64_t)plan->low);
+	json_put_u64_or_null(choice, "high", (uint64_t)plan->high);
+	json_put_u64_or_null(choice, "encrypt_bytes_per_second", (uint64_t)plan->encrypt);
+	json_put_u64_or_null(choice, "decrypt_bytes_per_second", (uint64_t)plan->decrypt);
+	return choice;
+}
+
+/* What an unlock is to take here and on the machine that --unlock-slower describes. */
+static struct json_object *unlock_json(const struct plan_pbkdf *p)
+{
+	struct json_object *obj = json_object_new_object();
+
+	json_put_u64_or_null(obj, "here_ms", p->time_ms);
+	json_put_real(obj, "slower", p->slower);
+	json_put_u64_or_null(obj, "slower_ms", (uint64_t)(p->time_ms * p->slower));
+	json_put_u64_or_null(obj, "memory", p->memory);
+	return obj;
+}
+
+static struct json_object *pbkdf_json(const struct plan_pbkdf *p)
+{
+	struct json_object *obj = json_object_new_object();
+
+	json_put_string(obj, "type", p->type);
+	json_put_string(obj, "hash", p->hash);
+	json_put_u64_or_null(obj, "memory", p->memory);
+	json_put_u64_or_null(obj, "iterations", p->iterations);
+	json_put_u64_or_null(obj, "threads", p->threads);
+	json_put_u64_or_null(obj, "time_ms", p->time_ms);
+	json_put_u64_or_null(obj, "memory_bound", p->memory_bound);
+	json_put_string(obj, "memory_bound_by", p->memory_bound_by);
+	json_put(obj, "unlock", unlock_json(p));
+	json_put_string(obj, "reason", p->reason);
+	return obj;
+}
+
+static struct json_object *rejected_json(const struct plan *plan)
+{
+	struct json_object *list = json_object_new_array(), *item;
+	char text[SPEC_TEXT_MAX];
+
+	for (size_t i = 0; i < plan->n_rejected; i++) {
+		item = json_object_new_object();
+		json_put_string(item, "spec", spec_print(&plan->rejected[i].spec, text));
+		json_put_string(item, "reason", plan->rejected[i].reason);
+		json_put_u64_or_null(item, "expected_bytes_per_second",
+				     (uint64_t)plan->rejected[i].speed);
+		json_append(list, item);
+	}
+	return list;
+}
+
+static struct json_object *candidate_json(const struct plan_candidate *c)
+{
+	struct json_object *item = json_object_new_object();
+	char text[SPEC_TEXT_MAX];
+
+	json_put_string(item, "spec", spec_print(&c->spec, text));
+	json_put_string(item, "state", c->state);
+	json_put_string(item, "class", spec_class_name(spec_class(&c->spec)));
+	json_put_u64(item, "strength_bits", spec_strength(&c->spec));
+	json_put_string(item, "protects", c->spec.kind->protects);
+	json_put_real(item, "margin", c->margin);
+	json_put_real(item, "margin_rare", c->rare);
+	json_put_u64_or_null(item, "encrypt_bytes_per_second", (uint64_t)c->encrypt);
+	json_put_u64_or_null(item, "decrypt_bytes_per_second", (uint64_t)c->decrypt);
+	json_put_u64_or_null(item, "expected_bytes_per_second", (uint64_t)c->speed);
+	json_put_u64_or_null(item, "compared_low", (uint64_t)c->low);
+	json_put_u64_or_null(item, "compared_high", (uint64_t)c->high);
+	json_put_u64_or_null(item, "volume_bytes_per_second", (uint64_t)c->volume);
+	if (c->cpus > 0)
+		json_put_real(item, "cpus_at_device_speed", c->cpus);
+	else
+		json_put(item, "cpus_at_device_speed", NULL);
+	json_put_string(item, "beaten_by",
+			c->beaten_by.kind ? spec_print(&c->beaten_by, text) : NULL);
+	return item;
+}
+
+/* The policy's numbers, by their keys in a policy file. */
+static struct json_object *numbers_json(const struct policy *policy)
+{
+	struct json_object *obj = json_object_new_object();
+
+	for (const struct policy_number *n = policy_numbers; n->key; n++)
+		json_put_real(obj, n->key, policy_value(policy, n));
+	return obj;
+}
+
+struct json_object *cmd_plan_disk_json(const struct disk_speed *disk)
+{
+	struct json_object *obj = json_object_new_object();
+
+	json_put_u64_or_null(obj, "bytes_per_second", (uint64_t)disk->speed);
+	json_put_string(obj, "from", disk->from);
+	json_put_u64_or_null(obj, "bytes_read", disk->bytes);
+	json_put_real(obj, "seconds", disk->seconds);
+	json_put_string(obj, "reason", disk->reason);
+	return obj;
+}
+
+static struct json_object *disk_json(const struct plan_disk *d)
+{
+	struct json_object *obj;
+
+	if (!*d->speed.from)
+		return NULL;
+	obj = cmd_plan_disk_json(&d->speed);
+	json_put_u64(obj, "cpus", d->cpus);
+	if (d->needed > 0)
+		json_put_real(obj, "cpus_busy", d->needed);
+	else
+		json_put(obj, "cpus_busy", NULL);
+	json_put_bool(obj, "limits", d->limits);
+	return obj;
+}
+
+/* What keeping tags costs; null where none are kept. */
+static struct json_object *integrity_json(const struct plan *plan)
+{
+	const struct spec_kind *kind = plan->spec.kind;
+	struct json_object *obj;
+
+	if (!kind->integrity)
+		return NULL;
+	obj = json_object_new_object();
+	json_put_string(obj, "mode", kind->integrity);
+	json_put_u64(obj, "tag_bytes", kind->tag);
+	json_put_u64(obj, "iv_bytes", kind->iv_stored);
+	json_put_u64(obj, "stored_per_sector", spec_stored(&plan->spec));
+	json_put_u64(obj, "journalled_per_sector", spec_journalled(&plan->spec));
+	json_put_u64_or_null(obj, "sectors_per_key", kind->writes_limit);
+	json_put_u64_or_null(obj, "wipe_bytes", plan->wipe_bytes);
+	return obj;
+}
+
+static struct json_object *argv_json(struct cmd_argv *argv)
+{
+	struct json_object *list = json_object_new_array();
+
+	for (size_t i = 0; i < argv->n; i++)
+		json_append_string(list, argv->words[i]);
+	cmd_argv_free(argv);
+	return list;
+}
+
+static void put_lists(struct json_object *obj, const struct plan *plan)
+{
+	struct json_object *list = json_object_new_array();
+
+	for (size_t i = 0; i < plan->n_reasons; i++)
+		json_append_string(list, plan->reasons[i]);
+	json_put(obj, "reasons", list);
+	json_put(obj, "rejected", rejected_json(plan));
+	list = json_object_new_array();
+	for (size_t i = 0; i < plan->n_candidates; i++)
+		json_append(list, candidate_json(&plan->candidates[i]));
+	json_put(obj, "candidates", list);
+	list = json_object_new_array();
+	for (size_t i = 0; i < plan->n_flags; i++)
+		json_append_string(list, plan->flags[i]);
+	json_put(obj, "flags", list);
+}
+
+void cmd_plan_json(struct json_object *obj, const struct plan *plan,
+		   const struct plan_source *source, const char *device, const char *label,
+		   const char *uuid)
+{
+	struct cmd_argv argv;
+	char *crypttab;
+
+	if (!device && source->device)
+		device = source->device->path;
+	json_put(obj, "choice", choice_json(plan));
+	json_put_string(obj, "summary", plan->summary);
+	json_put_string(obj, "policy", source->policy->name);
+	json_put_string(obj, "policy_file", source->config);
+	json_put(obj, "policy_numbers", numbers_json(source->policy));
+	json_put_string(obj, "for", plan_use_name(plan->use));
+	json_put_real(obj, "read_share", source->policy->read_share);
+	put_lists(obj, plan);
+	json_put_conditions(obj, &source->measurement);
+	json_put(obj, "pbkdf", pbkdf_json(&plan->pbkdf));
+	json_put(obj, "device_speed", disk_json(&plan->disk));
+	json_put(obj, "integrity", integrity_json(plan));
+	json_put_u64(obj, "data_offset", plan->data_offset);
+	cmd_plan_argv(&argv, plan, device, label);
+	json_put(obj, "cryptsetup_argv", argv_json(&argv));
+	cmd_plan_open_argv(&argv, plan, device);
+	json_put(obj, "cryptsetup_open_argv", argv_json(&argv));
+	crypttab = cmd_crypttab(plan, device, uuid);
+	json_put_string(obj, "crypttab", crypttab);
+	free(crypttab);
+}
