@@ -18,7 +18,7 @@ static struct json_object *choice_json(const struct plan *plan)
 	json_put_u64(choice, "key_bits", plan->spec.key_bits);
 	json_put_u64(choice, "sector_size", plan->spec.sector);
 	json_put_u64(choice, "strength_bits", plan->strength);
-	json_put_string(choice, "class", spec_class_name(spec_class(&plan->spec)));
+	json_put_string(choice, "class", spec_class_words(&plan->spec));
 	json_put_string(choice, "protects", plan->spec.kind->protects);
 	json_put_string(choice, "modules", plan->spec.kind->modules);
 	json_put_string(choice, "basis", plan_basis_name(plan->basis));
@@ -82,7 +82,7 @@ static struct json_object *candidate_json(const struct plan_candidate *c)
 
 	json_put_string(item, "spec", spec_print(&c->spec, text));
 	json_put_string(item, "state", c->state);
-	json_put_string(item, "class", spec_class_name(spec_class(&c->spec)));
+	json_put_string(item, "class", spec_class_words(&c->spec));
 	json_put_u64(item, "strength_bits", spec_strength(&c->spec));
 	json_put_string(item, "protects", c->spec.kind->protects);
 	json_put_real(item, "margin", c->margin);

@@ -20,6 +20,10 @@ static int parse_integrity(struct plan_source *source, const struct plan_options
 {
 	if (!o->integrity)
 		return 0;
+	if (o->allow_discards)
+		return status_set(st, ST_USAGE, EINVAL,
+				  "--integrity and --allow-discards contradict each other: a "
+				  "volume that keeps tags passes no discards on.");
 	source->integrity = strcmp(o->integrity, "any") ? o->integrity : "";
 	if (!*source->integrity)
 		return 0;

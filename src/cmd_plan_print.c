@@ -125,7 +125,7 @@ void cmd_plan_text(FILE *out, const struct plan *plan, const struct plan_source 
 	text_print(out, device ? device : "");
 	fprintf(out, ": %s\n", spec_print(&plan->spec, text));
 	fprintf(out, "  Strength:       %u bits (%s)\n", plan->strength,
-		spec_class_name(spec_class(&plan->spec)));
+		spec_class_words(&plan->spec));
 	if (plan->speed > 0)
 		fprintf(out, "  Expected:       %s (%s to %s)\n", units_speed(plan->speed, speed),
 			units_speed(plan->low, low), units_speed(plan->high, high));

@@ -204,8 +204,13 @@ chosen() {
 	says "too small"
 }
 
-@test "a volume with an integrity mode is not planned, and the sentence says what makes one" {
-	expect 1 "$DMCT" recommend --cipher aes-gcm-random/256+aead
+@test "a volume with an integrity mode is planned, not made, and the sentence says what makes one" {
+	expect 0 "$DMCT" recommend --json --cipher aes-gcm-random/256+aead --sysroot "$FIXTURES/machines/aesni-laptop"
+	json '.cryptsetup_argv | join(" ")' | grep -q -- '--cipher aes-gcm-random --key-size 256 --integrity aead'
+	truncate -s 64M disk.img
+	echo -n secret >key
+	expect 6 "$DMCT" format disk.img --cipher aes-gcm-random/256+aead --key-file key --yes --pbkdf-force-iterations 4 \
+		--pbkdf-memory 64
 	says 'cryptsetup luksFormat --integrity aead makes one'
 	expect 1 "$DMCT" recommend --cipher aes-gcm-random
 	says 'write aes-gcm-random\+aead'

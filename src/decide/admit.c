@@ -59,7 +59,7 @@ static bool by_policy(struct choice *c, const struct decide_input *input)
 			 policy->min_strength);
 	else if (c->factor == 0)
 		snprintf(c->reason, sizeof(c->reason), "policy %s never takes %s", policy->name,
-			 spec_class_name(spec_class(&c->spec)));
+			 spec_class_words(&c->spec));
 	else
 		return true;
 	return false;

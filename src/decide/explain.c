@@ -134,7 +134,7 @@ static void explain_weaker(struct plan *plan, const struct decide_input *input,
 		return;
 	for (size_t i = 0; i < n; i++)
 		if (list[i].state == CHOICE_MEASURED && explain_asked(w, &list[i]) > 1 &&
-		    (!best || list[i].speed.mixed > best->speed.mixed))
+		    (!best || pick_prefers(&list[i], best)))
 			best = &list[i];
 	if (best)
 		plan_reason(

@@ -25,6 +25,7 @@ static void explain_space(struct plan *plan, const struct choice *w)
 static void explain_wipe(struct plan *plan)
 {
 	const struct disk_speed *disk = &plan->disk.speed;
+	double minutes = (double)plan->wipe_bytes / (disk->speed > 0 ? disk->speed : 1) / 60;
 	char size[UNITS_MAX], speed[UNITS_MAX];
 
 	if (!plan->wipe_bytes)
@@ -36,7 +37,7 @@ static void explain_wipe(struct plan *plan)
 			    "what was never written fail: about %.0f minutes if it writes as fast "
 			    "as it reads (%s).",
 			    units_size(plan->wipe_bytes, size),
-			    (double)plan->wipe_bytes / disk->speed / 60 + 0.5,
+			    minutes < 1 ? 1 : minutes,
 			    units_speed(disk->speed, speed));
 	else
 		plan_reason(plan,

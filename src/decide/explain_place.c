@@ -97,11 +97,23 @@ static void explain_tearing(struct plan *plan, const struct decide_input *input,
 			"It is larger than the disk's physical block of %u bytes, but the disk promises to write up to %" PRIu64
 			" bytes whole or not at all.",
 			d->physical_block, d->atomic_unit_max);
-	else if (!w->spec.kind->wide_block)
+	else if (w->spec.kind->integrity)
+		plan_reason(
+			plan,
+			"It is larger than the disk's physical block of %u bytes; dm-integrity's journal writes it whole or not at all.",
+			d->physical_block);
+	else if (!strcmp(w->spec.kind->mode, "xts"))
 		plan_reason(
 			plan,
 			"It is larger than the disk's physical block of %u bytes: each 16-byte block stands alone in %s, so a torn write leaves what it would leave without encryption.",
 			d->physical_block, w->spec.kind->mode);
+	else
+		plan_reason(
+			plan,
+			"It is larger than the disk's physical block of %u bytes: a torn write loses %s, as it would not without encryption.",
+			d->physical_block,
+			w->spec.kind->wide_block ? "the whole sector"
+						 : "the 16 bytes after the tear");
 }
 
 /* The mapping's blocks are as large as its sectors: whoever joins it with others minds. */
@@ -220,6 +232,7 @@ void explain_place(struct plan *plan, const struct decide_input *input)
 		plan_reason(plan, "This machine cannot open the volume now: %s.", dm->reason);
 	if (input->device)
 		explain_device(plan, input->device);
-	explain_discards(plan, input);
+	if (!plan->spec.kind->integrity)
+		explain_discards(plan, input);
 	plan_reason(plan, "Password hash: %s.", plan->pbkdf.reason);
 }

@@ -28,7 +28,7 @@ static const char *standing(char *text, size_t size, const struct choice *c, con
 	else if (same_strength(&c->spec, &w->spec))
 		snprintf(text, size, "less usual");
 	else
-		snprintf(text, size, "weaker (%s, %u bits)", spec_class_name(spec_class(&c->spec)),
+		snprintf(text, size, "weaker (%s, %u bits)", spec_class_words(&c->spec),
 			 spec_strength(&c->spec));
 	return text;
 }
@@ -82,7 +82,7 @@ static void reject_candidate(struct plan *plan, const struct decide_input *input
 			snprintf(
 				reason, sizeof(reason),
 				"weaker (%s, %u bits), and nothing was measured that would speak for it",
-				spec_class_name(spec_class(&c->spec)), spec_strength(&c->spec));
+				spec_class_words(&c->spec), spec_strength(&c->spec));
 		else
 			snprintf(reason, sizeof(reason),
 				 "less usual, and nothing was measured that would speak for it");

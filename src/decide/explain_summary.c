@@ -52,6 +52,11 @@ static void say_why(struct plan *plan, const struct decide_input *input, const s
 		say(plan, " It was asked for.");
 	else if (plan->basis == PLAN_BASIS_FACTS)
 		say(plan, " It is what is known to suit this CPU and kernel best.");
+	else if (plan->disk.limits && stronger)
+		say(plan,
+		    " The disk is slower than every cipher here; this one takes the CPU %.2f times "
+		    "less time than %s, which would else be taken.",
+		    w->speed.mixed / stronger->speed.mixed, spec_print(&stronger->spec, text));
 	else if (stronger)
 		say(plan, " It is %.2f times as fast as %s, which would else be taken.",
 		    w->speed.mixed / stronger->speed.mixed, spec_print(&stronger->spec, text));
@@ -94,8 +99,7 @@ static void say_what_would_change(struct plan *plan, const struct decide_input *
 		if (&list[i] == w || list[i].state != CHOICE_MEASURED)
 			continue;
 		share = list[i].speed.mixed / w->speed.mixed / explain_asked(&list[i], w);
-		if (best &&
-		    (share < nearest || (share == nearest && !pick_prefers(&list[i], best))))
+		if (best && (share < nearest || (share == nearest && !pick_prefers(&list[i], best))))
 			continue;
 		nearest = share;
 		best = &list[i];
@@ -105,13 +109,15 @@ static void say_what_would_change(struct plan *plan, const struct decide_input *
 	if (pick_prefers(best, w))
 		say(plan, " %s would be taken if it were not slower by what the margins ask for.",
 		    spec_print(&best->spec, text));
-	else
-		say(plan,
-		    " %s would be taken if it were more than %.2f times as fast (it is %.2f "
-		    "times)%s.",
+	else if (explain_asked(best, w) > 1)
+		say(plan, " %s would be taken if it were more than %.2f times as fast (it is %.2f "
+			  "times)%s.",
 		    spec_print(&best->spec, text), explain_asked(best, w),
 		    best->speed.mixed / w->speed.mixed,
 		    plan->disk.limits ? " and the disk faster" : "");
+	else
+		say(plan, " %s would be taken if it were clearly faster (it is %.2f times as fast).",
+		    spec_print(&best->spec, text), best->speed.mixed / w->speed.mixed);
 }
 
 void explain_summary(struct plan *plan, const struct decide_input *input, const struct choice *list,

@@ -7,7 +7,7 @@
 
 /* What all policies share. The reasons stand in policy_numbers[]. */
 #define COMMON                                                                                     \
-	.read_share = 0.7, .sector_allowance = 0.15, .pbkdf_memory_share = 0.5,                    \
+	.read_share = 0.7, .sector_allowance = 0.15, .overwrites = 100, .pbkdf_memory_share = 0.5,  \
 	.pbkdf_memory_max = GIB, .pbkdf_threads_max = 4, .pbkdf_time_ms = 2000
 
 #define MARGINS(xts128, cbc) .margin = {[SPEC_CLASS_XTS128] = (xts128), [SPEC_CLASS_CBC] = (cbc)}
@@ -49,6 +49,8 @@ const struct policy_number policy_numbers[] = {
 	 "The common figure for general-purpose volumes: 70 % reads (SNIA's and fio's mixed profiles)."},
 	{"sector-allowance", AT(sector_allowance), 0, 1, false, "share",
 	 "How much slower a larger sector may look where the kernel's cost per sector (a request, a tweak or IV, a walk over the pages: some hundred nanoseconds) is not in the figures; that cost only speaks for the larger one."},
+	{"overwrites", AT(overwrites), 1, 1000000, false, "times",
+	 "How often a volume must bear being written over with one key: vendors rate disks for 0.3 to 3 times a day for years. Where random 96-bit nonces would run out before (2^32 sectors, NIST SP 800-38D, 8.3), the cipher is out."},
 	{"min-strength", AT(min_strength), 128, 256, true, "bits",
 	 "Bits of key search that a site's rules ask for; 0: the margins alone decide."},
 	{"pbkdf-memory-share", AT(pbkdf_memory_share), 0.01, 0.9, false, "share",

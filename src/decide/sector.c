@@ -2,6 +2,7 @@
 /* Which encryption sector sizes a device can have. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "decide/internal.h"
 
@@ -75,6 +76,11 @@ static bool fits_device(const struct device_facts *device, const struct spec_kin
 			 "the disk's blocks of %u bytes begin %" PRIu64
 			 " bytes off (alignment offset), so that each sector would lie across two",
 			 device->physical_block, device->alignment_offset);
+	else if (whole && sector > whole && !strcmp(kind->mode, "cbc") && !kind->integrity)
+		snprintf(
+			reason, size,
+			"a write torn between the disk's %u-byte blocks would spoil the 16 bytes after the tear, since CBC chains the blocks of a %u-byte sector",
+			whole, sector);
 	else if (kind->wide_block && whole && sector > whole)
 		snprintf(
 			reason, size,
@@ -83,6 +89,24 @@ static bool fits_device(const struct device_facts *device, const struct spec_kin
 	else
 		return true;
 	return false;
+}
+
+/* Whether random nonces run out before the volume has been written over often enough. */
+static bool runs_out(const struct decide_input *input, const struct spec_kind *kind,
+		     unsigned sector, char *reason, size_t size)
+{
+	uint64_t length = decide_data_length(input->device, decide_data_offset(input->device));
+	double times;
+
+	if (!kind->writes_limit || !length)
+		return false;
+	times = (double)kind->writes_limit / ((double)length / sector);
+	if (times >= input->policy->overwrites)
+		return false;
+	snprintf(reason, size,
+		 "with random 96-bit nonces a key is good for 2^32 sectors, which is this volume written over %.1f times, and %.0f are asked for",
+		 times, input->policy->overwrites);
+	return true;
 }
 
 /* What the volume's use asks of its sectors, or NULL. */
@@ -134,6 +158,8 @@ bool sector_allowed(const struct decide_input *input, const struct spec_kind *ki
 			 sector, length);
 		return false;
 	}
+	if (!insisted && runs_out(input, kind, sector, reason, size))
+		return false;
 	return insisted || fits_device(device, kind, input->use, sector, reason, size);
 }
 

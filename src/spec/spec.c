@@ -444,6 +444,16 @@ const char *spec_class_name(enum spec_class class)
 	return names[class];
 }
 
+const char *spec_class_words(const struct spec *spec)
+{
+	enum spec_class class = spec_class(spec);
+
+	if (!spec->kind->integrity)
+		return spec_class_name(class);
+	return class == SPEC_CLASS_STRONG ? "authenticated, with 256-bit strength"
+					  : "authenticated, with 128-bit strength";
+}
+
 bool spec_equal(const struct spec *a, const struct spec *b)
 {
 	return a->kind == b->kind && a->key_bits == b->key_bits && a->sector == b->sector;

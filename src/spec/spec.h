@@ -102,6 +102,8 @@ unsigned spec_stored(const struct spec *spec);
 unsigned spec_journalled(const struct spec *spec);
 enum spec_class spec_class(const struct spec *spec);
 const char *spec_class_name(enum spec_class class);
+/* The same of a spec, with what keeps tags named apart. */
+const char *spec_class_words(const struct spec *spec);
 bool spec_equal(const struct spec *a, const struct spec *b);
 /* A power of two from 512 to 4096. */
 bool spec_sector_valid(unsigned sector);
