@@ -270,13 +270,13 @@ static int choose(struct plan *plan, const struct decide_input *input,
 	if (!winner)
 		return refuse(list, candidates->n, input, st);
 	fill_plan(plan, winner, ground.basis);
-	ret = explain_plan(plan, input, &ground, list, candidates->n, winner);
+	fill_disk(plan, input, &ground, list, candidates->n, winner);
+	ret = fill_candidates(plan, input, &ground, list, candidates->n, winner);
+	if (!ret)
+		ret = explain_plan(plan, input, &ground, list, candidates->n, winner);
 	if (!ret)
 		flags_choose(plan, input, &ground);
 	return ret;
-	fill_disk(plan, input, &ground, list, candidates->n, winner);
-	ret = fill_candidates(plan, input, &ground, list, candidates->n, winner);
-	return ret ? ret : explain_plan(plan, input, &ground, list, candidates->n, winner);
 }
 
 int decide_plan(struct plan *plan, const struct decide_input *input, struct status *st)
