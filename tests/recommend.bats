@@ -140,7 +140,12 @@ chosen() {
 	expect 0 "$DMCT" recommend --json --time 0.4 --pbkdf-force-iterations 4
 	[ $(($(date +%s%N) - begun)) -lt 30000000000 ]
 	valid recommend
-	is "$(json '.choice.expected_bytes_per_second > 1000000')" true
+	# Of a driver in fixed time, or one that no tier is like, the engine gives an order alone.
+	if json '.reasons[]' | grep -qE 'no throughput can be told|nothing comparable was measured'; then
+		is "$(json .choice.expected_bytes_per_second)" null
+	else
+		is "$(json '.choice.expected_bytes_per_second > 1000000')" true
+	fi
 	[ "$(json '.reasons | length')" -ge 4 ]
 	expect 0 "$DMCT" recommend --time 0.4 --pbkdf-force-iterations 4
 	grep -q '^Recommended: ' <<<"$output"

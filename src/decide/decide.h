@@ -143,9 +143,11 @@ int plan_use_find(const char *name);
 
 /*
  * The tier of the in-process engine that does AES as the kernel would for that algorithm: never a
- * faster one. The generic one when that is not known.
+ * faster one, but see the next. The generic one when the driver is not known.
  */
 const char *decide_mirror_tier(const struct kernel_facts *kernel, const char *kernel_name);
+/* Whether that tier is faster than the driver all the same: only for one in fixed time. */
+bool decide_mirror_is_faster(const struct kernel_facts *kernel, const char *kernel_name);
 
 /*
  * Where data begins on that device (NULL: any), in bytes: 16 MiB, or the next multiple of the

@@ -78,8 +78,11 @@ static void explain_cpu(struct plan *plan, const struct decide_input *input, con
 		driver = "the slowest that the kernel may have, since its driver is not known";
 	plan_reason(
 		plan,
-		"Measured in-process on the %s tier, which stands for %s; the kernel's cost per request is not in it.",
-		on, driver ? driver : "the kernel's driver");
+		"Measured in-process on the %s tier, which %s %s; the kernel's cost per request is not in it.",
+		on,
+		decide_mirror_is_faster(&input->facts->kernel, kernel) ? "is faster than"
+								       : "stands for",
+		driver ? driver : "the kernel's driver");
 }
 
 static void explain_afalg(struct plan *plan, const struct ground *ground)

@@ -97,7 +97,8 @@ const struct kernel_attempt *kernel_attempt_for(const struct kernel_facts *facts
 /* How a driver does AES, as far as its name says. */
 enum kernel_aes_kind {
 	KERNEL_AES_UNKNOWN, /* not said: a hardware engine, a driver of a later day */
-	KERNEL_AES_GENERIC, /* C with table look-ups or fixed time: no AES instructions */
+	KERNEL_AES_GENERIC, /* C or scalar assembly with table look-ups: no AES instructions */
+	KERNEL_AES_FIXED,   /* C in fixed time: much slower than with tables */
 	KERNEL_AES_SIMD,    /* bit-sliced vectors without AES instructions (neonbs, vpaes) */
 	KERNEL_AES_CPU,     /* the CPU's AES instructions, 128 bits wide */
 	KERNEL_AES_VAES256, /* VAES on 256-bit registers */

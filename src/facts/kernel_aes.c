@@ -14,6 +14,7 @@
 enum word_kind {
 	WORD_NEUTRAL, /* mode, template, or other part that says nothing about how */
 	WORD_GENERIC,
+	WORD_FIXED,
 	WORD_SIMD,
 	WORD_CPU,
 	WORD_AESNI, /* says so whatever stands beside it */
@@ -51,8 +52,8 @@ static const struct {
 	{"zvkg", WORD_NEUTRAL},
 	{"ppc", WORD_NEUTRAL},
 	{"generic", WORD_GENERIC},
-	{"fixed", WORD_GENERIC}, /* aes-fixed-time */
-	{"time", WORD_GENERIC},
+	{"fixed", WORD_FIXED}, /* aes-fixed-time */
+	{"time", WORD_FIXED},
 	{"arm", WORD_GENERIC}, /* scalar assembly with tables: aes-arm, aes-arm64, aes-x86_64 */
 	{"arm64", WORD_GENERIC},
 	{"asm", WORD_GENERIC},
@@ -118,6 +119,8 @@ static enum kernel_aes_kind kind_of(unsigned kinds)
 		return KERNEL_AES_CPU;
 	if (kinds & 1u << WORD_SIMD)
 		return KERNEL_AES_SIMD;
+	if (kinds & 1u << WORD_FIXED)
+		return KERNEL_AES_FIXED;
 	return kinds & 1u << WORD_GENERIC ? KERNEL_AES_GENERIC : KERNEL_AES_UNKNOWN;
 }
 

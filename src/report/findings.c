@@ -108,7 +108,7 @@ static void find_aes_use(struct findings *out, const struct findings_input *in)
 	kind = kernel_aes_kind(kernel, "xts(aes)", &driver);
 	if (!driver || cpu_has_aes(cpu) != 1)
 		return;
-	if (kind == KERNEL_AES_GENERIC || kind == KERNEL_AES_SIMD) {
+	if (kind == KERNEL_AES_GENERIC || kind == KERNEL_AES_FIXED || kind == KERNEL_AES_SIMD) {
 		f = findings_add(out, "aes-unused", FINDING_WARNING,
 				 "The CPU has AES instructions, but the kernel's best driver for "
 				 "xts(aes)%s is %s, which does not use them.",

@@ -23,8 +23,9 @@ const char *report_aes_name(enum kernel_aes_kind kind)
 {
 	static const char *const names[] = {
 		[KERNEL_AES_UNKNOWN] = "unknown", [KERNEL_AES_GENERIC] = "generic",
-		[KERNEL_AES_SIMD] = "simd",       [KERNEL_AES_CPU] = "aes",
-		[KERNEL_AES_VAES256] = "vaes256", [KERNEL_AES_VAES512] = "vaes512",
+		[KERNEL_AES_FIXED] = "generic",   [KERNEL_AES_SIMD] = "simd",
+		[KERNEL_AES_CPU] = "aes",         [KERNEL_AES_VAES256] = "vaes256",
+		[KERNEL_AES_VAES512] = "vaes512",
 	};
 
 	return (unsigned)kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "unknown";

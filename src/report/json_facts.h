@@ -21,7 +21,7 @@ struct json_object *report_findings_json(const struct findings *findings);
 
 /* "x86", "arm", … */
 const char *report_family_name(enum cpu_family family);
-/* "generic", "simd", "aes", "vaes256", "vaes512", "unknown" */
+/* "generic" (in fixed time, too), "simd", "aes", "vaes256", "vaes512", "unknown" */
 const char *report_aes_name(enum kernel_aes_kind kind);
 /*
  * Why the kernel lists no driver of an algorithm, or "" when it does: what AF_ALG said of it, or

@@ -201,6 +201,9 @@ static void test_not_comparable(void)
 
 	scene_init(&s);
 	kernel_has(&s, "xts(aes)", "xts-aes-ce");
+	ok(!strcmp(decide_mirror_tier(&s.facts.kernel, "xts(aes)"), "portable"),
+	   "no x86 tier stands for ARM's instructions: %s",
+	   decide_mirror_tier(&s.facts.kernel, "xts(aes)"));
 	for (int d = 0; d < 2; d++)
 		strcpy(add_way(&s, MEASURE_CPU, "aes-xts-plain64/512@4096", d, 100, 0.01)->tier,
 		       "portable");
@@ -232,6 +235,11 @@ static void test_mirror(void)
 	decided = !decide_plan(&plan, &s.input, &st);
 	ok(decided && plan.speed > 119e6 && plan.speed < 121e6,
 	   "a kernel that ignores the CPU's AES is not promised its speed: %.0f", plan.speed);
+	plan_free(&plan);
+	kernel_has(&s, "xts(aes)", "xts(ecb(aes-fixed-time))");
+	decided = !decide_plan(&plan, &s.input, &st);
+	ok(decided && plan.speed == 0 && strstr(plan.reasons[0], "faster implementation"),
+	   "table look-ups promise nothing of a driver in fixed time: %s", plan.reasons[0]);
 	plan_free(&plan);
 	if (!engine_tier_find("aesni")) {
 		tap_skip("no aesni tier on this architecture");
