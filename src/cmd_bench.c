@@ -27,6 +27,9 @@ static struct bench_options options = {.seconds = 8, .buffer = 1 << 20};
 #define BENCH(field) offsetof(struct bench_options, field)
 
 static const struct opt table[] = {
+	{"experiment", 0, OPT_STRING, "NAME", BENCH(experiment), 0, 0,
+	 "What people measure by hand: sizes, crossing,\nmulti-buffer, xts-cbc or authenticated, each in place\n"
+	 "of other options and specs; those given count."},
 	{"engine", 0, OPT_STRING, "LIST", BENCH(engine), 0, 0,
 	 "Layers to measure: dm, afalg, cpu, openssl (default:\nall; dm where this process can use device-mapper)."},
 	{"sector-size", 0, OPT_STRING, "LIST", BENCH(sector_size), 0, 0,
@@ -65,6 +68,8 @@ static struct json_object *document(const struct conclusions *c, const struct me
 {
 	struct json_object *doc = json_document("bench");
 
+	if (options.experiment)
+		json_put_string(doc, "experiment", options.experiment);
 	json_put_measurement(doc, m);
 	json_put_crossing(doc, &c->crossing);
 	json_put_versus(doc, &c->versus);
@@ -152,6 +157,24 @@ static int conclude(const struct cmd_globals *globals, const struct measurement 
 	return ret;
 }
 
+/* The options that an experiment stands for, set and said. */
+static int choose_experiment(const struct cmd_globals *globals, char ***operands, int *n,
+			     struct status *st)
+{
+	char *words;
+	int ret;
+
+	ret = bench_experiment(&options, operands, n, st);
+	if (ret || !options.experiment)
+		return ret;
+	words = bench_experiment_words(&options, *operands, *n);
+	if (!words)
+		return status_nomem(st);
+	cmd_note(globals, "this is %s", words);
+	free(words);
+	return 0;
+}
+
 static int run(const struct cmd_globals *globals, char **operands, int n, struct status *st)
 {
 	struct facts facts = {0};
@@ -167,6 +190,8 @@ static int run(const struct cmd_globals *globals, char **operands, int n, struct
 	if (!plan)
 		return status_nomem(st);
 	ret = options.save ? save_check(options.save, SCHEMA, st) : 0;
+	if (!ret)
+		ret = choose_experiment(globals, &operands, &n, st);
 	if (!ret)
 		ret = facts_probe(&facts, NULL, globals->cpu_disable, st);
 	if (!ret)

@@ -10,6 +10,7 @@
 struct bench_options {
 	const char *engine, *sector_size, *size, *threads, *depth, *flags, *path, *tier, *shape,
 		*save;
+	const char *experiment;
 	double seconds;
 	uint64_t buffer;
 };
@@ -37,6 +38,14 @@ struct bench_plan {
 /* The option of the dm engine alone, --flags. As bench_plan(). */
 int bench_plan_dm(struct bench_plan *plan, const struct bench_options *options,
 		  const struct facts *facts, struct status *st);
+/*
+ * With --experiment, sets what it stands for: options and specs that are not given. specs[] may
+ * then be the experiment's own, static. 0, or -EINVAL with *st for a name that is none.
+ */
+int bench_experiment(struct bench_options *options, char ***specs, int *n_specs, struct status *st);
+/* The command line without --experiment that does the same, for the caller to free; NULL when out
+ * of memory. */
+char *bench_experiment_words(const struct bench_options *options, char **specs, int n_specs);
 
 /* Fills *plan, which is zeroed. -EINVAL or another -errno with *st: what was wrong, and what is
  * allowed. */

@@ -304,3 +304,42 @@ bench() {
 	is "$(json '[.results[] | select(.checked)] | length')" 8
 	is "$(json '[.results[] | .size] | unique | join(" ")')" "16 4096"
 }
+
+@test "--experiment: each is one command, and says which options it stands for" {
+	expect 0 "$DMCT" bench --json --time 0.2 --experiment multi-buffer
+	valid bench
+	says 'this is bench --engine cpu,openssl --sector-size 4096 --size 8192,16384,32768,65536,131072 --shape both aes-cbc-essiv:sha256/256 aes-cbc-essiv:sha256/128 aes-cbc-essiv:sha256/256\+hmac-sha256 aes-cbc-essiv:sha256/256\+hmac-sha1$'
+	is "$(json .experiment)" multi-buffer
+	# Whether, from how many on, and the curve: 2 to 32 sectors.
+	is "$(json '[.multi_buffer[] | select(.available) | .curve | map(.size) | join(",")] | unique | join(" ")')" \
+		"8192,16384,32768,65536,131072"
+	is "$(json '[.multi_buffer[] | select(.available) | .curve[] | select(((.multi / .serial) - .gain) | . < 0.001 and . > -0.001)] | length')" 10
+	is "$(json '[.multi_buffer[] | select(.spec | test("hmac")) | .available] | join(" ")')" "false false"
+	expect 0 "$DMCT" bench --json --time 0.2 --experiment authenticated
+	valid bench
+	is "$(json '[.results[].spec | sub("@.*"; "")] | unique | length')" 9
+	is "$(json '[.results[] | .engine] | unique | join(" ")')" openssl
+	is "$(json '[.results[] | select(.error == null and .checked == false)] | length')" 0
+	is "$(json '[.results[] | select(.for_the_record) | .spec | sub("@.*"; "")] | unique | join(" ")')" \
+		"aes-cbc-essiv:sha256/256+hmac-sha1 rc4/128 rc4/128+hmac-md5"
+	# XTS alone is not set against CBC under a MAC.
+	is "$(json '.versus | length')" 0
+	for e in sizes xts-cbc; do
+		expect 0 "$DMCT" bench --json --time 0.2 --experiment $e
+		is "$(json .experiment)" $e
+		is "$(json '[.results[].size] | unique | join(" ")')" "16 64 256 1024 8192 16384 131072"
+	done
+	run --separate-stderr "$DMCT" bench --json --time 0.2 --experiment crossing
+	is "$(json '[.results[].engine] | unique | join(" ")')" "afalg cpu"
+}
+
+@test "--experiment: what is given beside it counts; unknown names are refused" {
+	expect 0 "$DMCT" bench -q --json --time 0.2 --experiment authenticated --sector-size 4096 aes-gcm-random/256+aead
+	is "$stderr" ""
+	is "$(json '[.results[].spec] | unique | join(" ")')" aes-gcm-random/256+aead@4096
+	is "$(json '[.results[].engine] | unique | join(" ")')" openssl
+	expect 0 "$DMCT" bench -q --json --time 0.2 --experiment sizes --engine openssl --size 64
+	is "$(json '[.results[] | "\(.engine) \(.size)"] | unique | join(", ")')" "openssl 64"
+	expect 1 "$DMCT" bench --experiment size
+	says '"size" is none; sizes, crossing, multi-buffer, xts-cbc and authenticated are'
+}

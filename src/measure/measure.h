@@ -82,7 +82,8 @@ struct measure_condition {
 struct measure_multi {
 	struct spec spec;
 	char tier[128];
-	bool available;   /* the mode is serial within a sector: CBC. Others have nothing to gain */
+	bool available;   /* the mode is serial within a sector: CBC. Others have nothing to gain;
+			     and OpenSSL (tier: its version) does one sector after the other */
 	unsigned from;    /* sectors in a call from which on it pays; 0: never, or not available */
 	unsigned sectors; /* in a call of 64 KiB, */
 	double gain;      /* and how many times as fast it is then; 0: not available */
@@ -112,7 +113,7 @@ struct measurement {
 	size_t n_crossings;
 	struct measure_roofline *rooflines;
 	size_t n_rooflines;
-	struct measure_multi *multis; /* of the cpu engine */
+	struct measure_multi *multis; /* of the cpu engine, and openssl's CBC under a MAC */
 	size_t n_multis;
 	struct measure_condition *conditions;
 	size_t n_conditions;

@@ -149,9 +149,20 @@ static int add(struct measurement *m, const struct measure_result *r)
 	m->multis = grown;
 	grown += m->n_multis++;
 	*grown = (struct measure_multi){.spec = r->spec,
-					.available = !strcmp(r->spec.kind->mode, "cbc")};
+					.available = r->engine == MEASURE_CPU &&
+						     !strcmp(r->spec.kind->mode, "cbc")};
 	memcpy(grown->tier, r->tier, sizeof(grown->tier));
 	return grown->available ? try_counts(grown, engine_tier_find(r->tier)) : 0;
+}
+
+/* Of OpenSSL, which cannot: only what the cpu engine does not have, so that it is said once. */
+static bool concerned(const struct measure_result *r)
+{
+	if (*r->error_code || !r->spec.sector)
+		return false;
+	return r->engine == MEASURE_CPU ||
+	       (r->engine == MEASURE_OPENSSL && r->spec.kind->integrity &&
+		!strcmp(r->spec.kind->mode, "cbc"));
 }
 
 int trial_multi_buffer(struct measurement *m)
@@ -159,8 +170,7 @@ int trial_multi_buffer(struct measurement *m)
 	int ret = 0;
 
 	for (size_t i = 0; i < m->n_results && !ret; i++)
-		if (m->results[i].engine == MEASURE_CPU && !*m->results[i].error_code &&
-		    m->results[i].spec.sector)
+		if (concerned(&m->results[i]))
 			ret = add(m, &m->results[i]);
 	return ret;
 }

@@ -19,9 +19,10 @@ const struct engine_tier *trial_best_tier(const struct cpu_facts *cpu);
 size_t trial_choose(const double *ns, size_t n);
 
 /*
- * Fills m->multis: for each CPU result's spec and tier, whether encrypting several sectors at once
- * differs from one after the other, from how many on that pays, and by how much. Outputs of the two
- * are compared first. Returns 0, -ENOMEM, or -EBADMSG when they differ.
+ * Fills m->multis: for each CPU result's spec and tier, and for CBC under a MAC through OpenSSL,
+ * whether encrypting several sectors at once differs from one after the other, from how many on
+ * that pays, and by how much. Outputs of the two are compared first. Returns 0, -ENOMEM, or
+ * -EBADMSG when they differ.
  */
 int trial_multi_buffer(struct measurement *m);
 

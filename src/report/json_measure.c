@@ -2,6 +2,7 @@
 #include "report/json_measure.h"
 
 #include "measure/flags.h"
+#include "report/multi_curve.h"
 #include "util/json.h"
 
 /* Whole bytes per second: a fraction of one is no information. */
@@ -18,23 +19,6 @@ static struct json_object *roofline_object(const struct measure_roofline *r)
 	json_put_u64(obj, "threads", r->threads);
 	json_put_u64_or_null(obj, "bytes_per_second_aes128", (uint64_t)(r->aes128 + 0.5));
 	json_put_u64_or_null(obj, "bytes_per_second_aes256", (uint64_t)(r->aes256 + 0.5));
-	return obj;
-}
-
-static struct json_object *multi_object(const struct measure_multi *multi)
-{
-	struct json_object *obj = json_object_new_object();
-	char spec[SPEC_TEXT_MAX];
-
-	json_put_string(obj, "spec", spec_print(&multi->spec, spec));
-	json_put_string(obj, "tier", multi->tier);
-	json_put_bool(obj, "available", multi->available);
-	json_put_u64_or_null(obj, "pays_from_sectors", multi->from);
-	json_put_u64_or_null(obj, "sectors", multi->sectors);
-	if (multi->gain > 0)
-		json_put_real(obj, "gain", multi->gain);
-	else
-		json_put(obj, "gain", NULL);
 	return obj;
 }
 
@@ -146,7 +130,7 @@ void json_put_measurement(struct json_object *obj, const struct measurement *m)
 	json_put(obj, "roofline", array);
 	array = json_object_new_array();
 	for (size_t i = 0; i < m->n_multis; i++)
-		json_append(array, multi_object(&m->multis[i]));
+		json_append(array, multi_curve_json(m, &m->multis[i]));
 	json_put(obj, "multi_buffer", array);
 	json_put_conditions(obj, m);
 	array = json_object_new_array();

@@ -9,6 +9,7 @@
 
 #include "measure/flags.h"
 #include "measure/stats.h"
+#include "report/multi_curve.h"
 #include "report/table.h"
 #include "util/units.h"
 
@@ -244,29 +245,6 @@ static void print_rooflines(const struct measurement *m)
 	}
 }
 
-static void print_multis(const struct measurement *m)
-{
-	char spec[SPEC_TEXT_MAX];
-	bool title = false;
-
-	for (size_t i = 0; i < m->n_multis; i++) {
-		const struct measure_multi *multi = &m->multis[i];
-
-		if (!multi->available)
-			continue;
-		if (!title)
-			printf("\nEncrypting several sectors at once (--shape multi; dm-crypt does "
-			       "not):\n");
-		title = true;
-		printf("  %s on %s: ", spec_print(&multi->spec, spec), multi->tier);
-		if (multi->from)
-			printf("pays from %u sectors on, %.1f times as fast with %u\n", multi->from,
-			       multi->gain, multi->sectors);
-		else
-			printf("does not pay\n");
-	}
-}
-
 /* Ciphers that stand in the table although nobody should take them. */
 static void print_records(const struct measurement *m)
 {
@@ -302,7 +280,7 @@ int text_measurement(const struct measurement *m)
 	print_failures(m);
 	print_records(m);
 	print_rooflines(m);
-	print_multis(m);
+	multi_curve_text(m);
 	return 0;
 }
 
