@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/auth.h"
 #include "measure/backend.h"
-#include "measure/openssl_auth.h"
 #include "measure/openssl_seal.h"
 
 struct state {
@@ -84,11 +84,17 @@ static int open_auth(void **out, const struct backend_cell *cell, const uint8_t 
 		     struct backend_error *error)
 {
 	struct state *state = calloc(1, sizeof(*state));
+	const char *reason = "";
+	struct sealer sealer;
 	int ret;
 
 	if (!state)
 		return backend_fail(error, ENOMEM, "out of memory");
-	ret = auth_open(&state->auth, cell, raw, error);
+	ret = seal_sealer(&sealer, &cell->spec, raw, &reason);
+	if (ret)
+		backend_fail(error, -ret, ret == -ENOMEM ? "out of memory" : "OpenSSL: %s", reason);
+	else
+		ret = auth_open(&state->auth, cell, &sealer, error);
 	if (ret)
 		free(state);
 	else

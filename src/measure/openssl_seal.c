@@ -20,6 +20,7 @@
 
 struct seal {
 	EVP_CIPHER_CTX *ctx[2]; /* 0: encrypt */
+	EVP_CIPHER_CTX *essiv;  /* NULL for other IVs */
 	/* HMAC: the hash after the key's inner and outer block, and one to work with. */
 	EVP_MD_CTX *inner, *outer, *work;
 	size_t tag, iv_size, key_len;
@@ -165,6 +166,7 @@ void seal_free(struct seal *seal)
 		return;
 	for (int i = 0; i < 2; i++)
 		EVP_CIPHER_CTX_free(seal->ctx[i]);
+	EVP_CIPHER_CTX_free(seal->essiv);
 	EVP_MD_CTX_free(seal->inner);
 	EVP_MD_CTX_free(seal->outer);
 	EVP_MD_CTX_free(seal->work);
@@ -241,7 +243,7 @@ int seal_encrypt(struct seal *seal, const uint8_t *iv, const uint8_t *aad, size_
 /* OpenSSL sets a tag from memory that it does not write to, but does not say so. */
 static bool set_tag(const struct seal *seal, const uint8_t *tag)
 {
-	uint8_t copy[SEAL_TAG_MAX];
+	uint8_t copy[AUTH_TAG_MAX];
 
 	memcpy(copy, tag, seal->tag);
 	return EVP_CIPHER_CTX_ctrl(seal->ctx[1], EVP_CTRL_AEAD_SET_TAG, (int)seal->tag, copy) == 1;
@@ -267,5 +269,70 @@ int seal_decrypt(struct seal *seal, const uint8_t *iv, const uint8_t *aad, size_
 	if (!set_tag(seal, tag))
 		return -EIO;
 	return EVP_DecryptFinal_ex(ctx, mac, &n) == 1 && !n ? 0 : -EBADMSG;
+}
+
+/* The kernel hashes the MAC's key with the cipher's (crypto/essiv.c, essiv_aead_setkey). */
+static bool set_essiv(struct seal *seal, const struct spec *spec, const uint8_t *raw)
+{
+	uint8_t salt[EVP_MAX_MD_SIZE];
+	bool good;
+
+	seal->essiv = EVP_CIPHER_CTX_new();
+	good = seal->essiv &&
+	       EVP_Digest(raw, spec_volume_key_bits(spec) / 8, salt, NULL, EVP_sha256(), NULL) ==
+		       1 &&
+	       EVP_CipherInit_ex(seal->essiv, EVP_aes_256_ecb(), NULL, salt, NULL, 1) == 1 &&
+	       EVP_CIPHER_CTX_set_padding(seal->essiv, 0) == 1;
+	OPENSSL_cleanse(salt, sizeof(salt));
+	return good;
+}
+
+static bool make_essiv(void *state, uint8_t iv[AUTH_IV_MAX])
+{
+	const struct seal *seal = state;
+	int n;
+
+	return EVP_CipherUpdate(seal->essiv, iv, &n, iv, AUTH_IV_MAX) == 1 && n == AUTH_IV_MAX;
+}
+
+static int sealer_encrypt(void *state, const uint8_t *iv, const uint8_t *aad, size_t aad_len,
+			  uint8_t *dst, const uint8_t *src, size_t len, uint8_t *tag)
+{
+	return seal_encrypt(state, iv, aad, aad_len, dst, src, len, tag);
+}
+
+static int sealer_decrypt(void *state, const uint8_t *iv, const uint8_t *aad, size_t aad_len,
+			  uint8_t *dst, const uint8_t *src, size_t len, const uint8_t *tag)
+{
+	return seal_decrypt(state, iv, aad, aad_len, dst, src, len, tag);
+}
+
+static void sealer_free(void *state)
+{
+	seal_free(state);
+}
+
+int seal_sealer(struct sealer *sealer, const struct spec *spec, const uint8_t *raw,
+		const char **reason)
+{
+	const bool essiv = !strncmp(spec->kind->iv, "essiv", 5);
+	struct seal *seal;
+	int ret;
+
+	ret = seal_new(&seal, spec, raw, reason);
+	if (ret)
+		return ret;
+	if (essiv && !set_essiv(seal, spec, raw)) {
+		seal_free(seal);
+		*reason = "the IVs' cipher cannot be had";
+		return -EOPNOTSUPP;
+	}
+	*sealer = (struct sealer){.state = seal,
+				  .iv_size = seal->iv_size,
+				  .encrypt = sealer_encrypt,
+				  .decrypt = sealer_decrypt,
+				  .essiv = essiv ? make_essiv : NULL,
+				  .free = sealer_free};
+	return 0;
 }
 #endif

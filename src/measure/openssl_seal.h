@@ -11,10 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "measure/auth.h"
 #include "spec/spec.h"
-
-#define SEAL_IV_MAX  16
-#define SEAL_TAG_MAX 32
 
 struct seal;
 
@@ -27,6 +25,10 @@ bool seal_implements(const struct spec *spec);
  */
 int seal_new(struct seal **seal, const struct spec *spec, const uint8_t *raw, const char **reason);
 void seal_free(struct seal *seal);
+
+/* The same as a struct sealer, with ESSIV as the kernel makes it where the spec has it. */
+int seal_sealer(struct sealer *sealer, const struct spec *spec, const uint8_t *raw,
+		const char **reason);
 
 /* Bytes of IV that it takes. RC4, which has none, is keyed anew with the key and eight bytes of it
  * put together by exclusive or. */

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "bench-engine.h"
+#include "engine/gcm.h"
 #include "measure/check.h"
 #include "measure/clock.h"
 #include "measure/sampler.h"
@@ -163,10 +164,11 @@ static void add_cell(const char *library, const struct backend *backend,
 static void add_libraries(struct backend_cell cell)
 {
 	const bool cbc = !strcmp(cell.spec.kind->mode, "cbc");
+	const bool gcm = engine_gcm_supports(&cell.spec);
 	const bool shapes = cbc && cell.direction == ENGINE_ENCRYPT;
 
 	for (size_t t = 0; engine_tiers[t]; t++) {
-		if (!tier_asked(engine_tiers[t]) || !backend_cpu.implements(&cell.spec))
+		if (!tier_asked(engine_tiers[t]) || (gcm && !engine_gcm_on(engine_tiers[t])))
 			continue;
 		cell.tier = engine_tiers[t];
 		cell.shape = ENGINE_SERIAL;

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#ifdef WITH_OPENSSL
-#include "measure/openssl_auth.h"
+#include "measure/auth.h"
 
 #include <endian.h>
 #include <errno.h>
-#include <openssl/evp.h>
-#include <openssl/rand.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "measure/openssl_seal.h"
+#include <sys/random.h>
 
 /* Random bytes that are fetched at once: a call for each IV would cost more than some sectors. */
 #define POOL 4096
@@ -17,14 +13,13 @@
 #define SOURCE_SECTOR 8
 
 struct stored {
-	uint8_t bytes[SEAL_IV_MAX + SEAL_TAG_MAX]; /* IV, where it is kept, and tag */
+	uint8_t bytes[AUTH_IV_MAX + AUTH_TAG_MAX]; /* IV, where it is kept, and tag */
 };
 
 struct auth {
-	struct seal *seal;
-	EVP_CIPHER_CTX *essiv; /* NULL for other IVs */
+	struct sealer sealer;
 	enum engine_direction direction;
-	size_t size, sector, iv_size, iv_stored;
+	size_t size, sector, iv_stored;
 	struct stored *stored;        /* of the request that was encrypted last */
 	struct stored *source_stored; /* of source */
 	uint8_t *source;              /* a request's ciphertext; NULL for encryption */
@@ -32,42 +27,51 @@ struct auth {
 	size_t pool_left;
 };
 
+static bool fill_pool(struct auth *auth)
+{
+	ssize_t n;
+
+	for (size_t at = 0; at < sizeof(auth->pool); at += (size_t)n) {
+		n = getrandom(auth->pool + at, sizeof(auth->pool) - at, 0);
+		if (n < 0 && errno == EINTR)
+			n = 0;
+		if (n < 0)
+			return false;
+	}
+	auth->pool_left = sizeof(auth->pool);
+	return true;
+}
+
 static bool random_iv(struct auth *auth, uint8_t *iv)
 {
-	if (auth->pool_left < auth->iv_size) {
-		if (RAND_bytes(auth->pool, sizeof(auth->pool)) != 1)
-			return false;
-		auth->pool_left = sizeof(auth->pool);
-	}
-	auth->pool_left -= auth->iv_size;
-	memcpy(iv, auth->pool + auth->pool_left, auth->iv_size);
+	if (auth->pool_left < auth->sealer.iv_size && !fill_pool(auth))
+		return false;
+	auth->pool_left -= auth->sealer.iv_size;
+	memcpy(iv, auth->pool + auth->pool_left, auth->sealer.iv_size);
 	return true;
 }
 
 /* The IV, behind the sector's number: the data that is authenticated beside a sector's own. */
-static bool make_aad(struct auth *auth, uint8_t aad[8 + SEAL_IV_MAX], uint64_t sector,
+static bool make_aad(struct auth *auth, uint8_t aad[8 + AUTH_IV_MAX], uint64_t sector,
 		     const struct stored *stored)
 {
 	uint8_t *iv = aad + 8;
-	int n;
-
 	sector = htole64(sector);
 	memcpy(aad, &sector, 8);
 	if (auth->iv_stored && stored) {
-		memcpy(iv, stored->bytes, auth->iv_size);
+		memcpy(iv, stored->bytes, auth->sealer.iv_size);
 		return true;
 	}
 	if (auth->iv_stored)
 		return random_iv(auth, iv);
-	memset(iv, 0, SEAL_IV_MAX);
+	memset(iv, 0, AUTH_IV_MAX);
 	memcpy(iv, &sector, 8);
-	return !auth->essiv ||
-	       (EVP_CipherUpdate(auth->essiv, iv, &n, iv, SEAL_IV_MAX) == 1 && n == SEAL_IV_MAX);
+	return !auth->sealer.essiv || auth->sealer.essiv(auth->sealer.state, iv);
 }
 
 static int encrypt(struct auth *auth, struct stored *list, uint8_t *data, uint64_t sector)
 {
-	uint8_t aad[8 + SEAL_IV_MAX];
+	uint8_t aad[8 + AUTH_IV_MAX];
 	int ret = 0;
 
 	for (size_t i = 0; i < auth->size / auth->sector && !ret; i++) {
@@ -76,8 +80,9 @@ static int encrypt(struct auth *auth, struct stored *list, uint8_t *data, uint64
 		if (!make_aad(auth, aad, sector, NULL))
 			return -EIO;
 		memcpy(s->bytes, aad + 8, auth->iv_stored);
-		ret = seal_encrypt(auth->seal, aad + 8, aad, 8 + auth->iv_size, data, data,
-				   auth->sector, s->bytes + auth->iv_stored);
+		ret = auth->sealer.encrypt(auth->sealer.state, aad + 8, aad,
+					   8 + auth->sealer.iv_size, data, data, auth->sector,
+					   s->bytes + auth->iv_stored);
 		data += auth->sector;
 		sector += auth->sector / 512;
 	}
@@ -87,32 +92,20 @@ static int encrypt(struct auth *auth, struct stored *list, uint8_t *data, uint64
 static int decrypt(struct auth *auth, const struct stored *list, uint8_t *dst, const uint8_t *src,
 		   uint64_t sector)
 {
-	uint8_t aad[8 + SEAL_IV_MAX];
+	uint8_t aad[8 + AUTH_IV_MAX];
 	int ret = 0;
 
 	for (size_t i = 0; i < auth->size / auth->sector && !ret; i++) {
 		if (!make_aad(auth, aad, sector, &list[i]))
 			return -EIO;
-		ret = seal_decrypt(auth->seal, aad + 8, aad, 8 + auth->iv_size, dst, src,
-				   auth->sector, list[i].bytes + auth->iv_stored);
+		ret = auth->sealer.decrypt(auth->sealer.state, aad + 8, aad,
+					   8 + auth->sealer.iv_size, dst, src, auth->sector,
+					   list[i].bytes + auth->iv_stored);
 		dst += auth->sector;
 		src += auth->sector;
 		sector += auth->sector / 512;
 	}
 	return ret;
-}
-
-/* The kernel hashes the MAC's key with the cipher's (crypto/essiv.c, essiv_aead_setkey). */
-static bool set_essiv(struct auth *auth, const struct spec *spec, const uint8_t *raw)
-{
-	uint8_t salt[EVP_MAX_MD_SIZE];
-
-	auth->essiv = EVP_CIPHER_CTX_new();
-	return auth->essiv &&
-	       EVP_Digest(raw, spec_volume_key_bits(spec) / 8, salt, NULL, EVP_sha256(), NULL) ==
-		       1 &&
-	       EVP_CipherInit_ex(auth->essiv, EVP_aes_256_ecb(), NULL, salt, NULL, 1) == 1 &&
-	       EVP_CIPHER_CTX_set_padding(auth->essiv, 0) == 1;
 }
 
 static int make_source(struct auth *auth)
@@ -127,51 +120,39 @@ static int make_source(struct auth *auth)
 	return encrypt(auth, auth->source_stored, auth->source, SOURCE_SECTOR);
 }
 
-int auth_open(struct auth **out, const struct backend_cell *cell, const uint8_t *raw,
+int auth_open(struct auth **out, const struct backend_cell *cell, const struct sealer *sealer,
 	      struct backend_error *error)
 {
 	const struct spec *spec = &cell->spec;
 	struct auth *auth = calloc(1, sizeof(*auth));
-	const char *reason = "";
 	int ret = -ENOMEM;
 
-	if (!auth)
-		goto out;
+	if (!auth) {
+		sealer->free(sealer->state);
+		return backend_fail(error, ENOMEM, "out of memory");
+	}
+	auth->sealer = *sealer;
 	auth->direction = cell->direction;
 	auth->size = cell->size;
 	auth->sector = backend_unit(spec, cell->size);
 	auth->iv_stored = spec->kind->iv_stored;
 	auth->stored = calloc(auth->size / auth->sector, sizeof(*auth->stored));
-	if (!auth->stored)
-		goto out;
-	ret = seal_new(&auth->seal, spec, raw, &reason);
-	if (ret)
-		goto out;
-	auth->iv_size = seal_iv_size(auth->seal);
-	if (!strncmp(spec->kind->iv, "essiv", 5) && !set_essiv(auth, spec, raw)) {
-		ret = -EOPNOTSUPP;
-		reason = "the IVs' cipher cannot be had";
-		goto out;
-	}
-	if (auth->direction == ENGINE_DECRYPT)
-		ret = make_source(auth);
-out:
+	if (auth->stored)
+		ret = auth->direction == ENGINE_DECRYPT ? make_source(auth) : 0;
 	if (!ret) {
 		*out = auth;
 		return 0;
 	}
 	auth_close(auth);
 	return ret == -ENOMEM ? backend_fail(error, ENOMEM, "out of memory")
-	       : *reason      ? backend_fail(error, -ret, "OpenSSL: %s", reason)
-			      : backend_fail(error, -ret, "OpenSSL cannot encrypt with it");
+			      : backend_fail(error, -ret, "encryption fails");
 }
 
 void auth_close(struct auth *auth)
 {
 	if (!auth)
 		return;
-	seal_free(auth->seal);
-	EVP_CIPHER_CTX_free(auth->essiv);
+	auth->sealer.free(auth->sealer.state);
 	free(auth->stored);
 	free(auth->source_stored);
 	free(auth->source);
@@ -203,4 +184,3 @@ int auth_run(struct auth *auth, struct backend_buffer *buffer, uint64_t calls)
 	}
 	return ret;
 }
-#endif
