@@ -273,7 +273,7 @@ bench() {
 	is "$(json '[.results[] | select(has("for_the_record"))] | length')" 0
 	is "$(json '.results[0].spec')" "aes-gcm-random/256+aead@4096"
 	# Left out where another engine has it, and a failure with a reason where none has.
-	bench --engine cpu,openssl aes-gcm-random/256+aead@4096
+	bench --engine cpu,openssl chacha20-random/256+poly1305@4096
 	is "$(json '[.results[].engine] | unique | join(" ")')" openssl
 	expect 7 "$DMCT" bench --json --time 0.1 --engine cpu,openssl aegis128-random/128+aead@4096
 	valid bench
@@ -318,7 +318,7 @@ bench() {
 	expect 0 "$DMCT" bench --json --time 0.2 --experiment authenticated
 	valid bench
 	is "$(json '[.results[].spec | sub("@.*"; "")] | unique | length')" 9
-	is "$(json '[.results[] | .engine] | unique | join(" ")')" openssl
+	is "$(json '[.results[] | .engine] | unique | join(" ")')" "cpu openssl"
 	is "$(json '[.results[] | select(.error == null and .checked == false)] | length')" 0
 	is "$(json '[.results[] | select(.for_the_record) | .spec | sub("@.*"; "")] | unique | join(" ")')" \
 		"aes-cbc-essiv:sha256/256+hmac-sha1 rc4/128 rc4/128+hmac-md5"
@@ -334,12 +334,22 @@ bench() {
 }
 
 @test "--experiment: what is given beside it counts; unknown names are refused" {
-	expect 0 "$DMCT" bench -q --json --time 0.2 --experiment authenticated --sector-size 4096 aes-gcm-random/256+aead
+	expect 0 "$DMCT" bench -q --json --time 0.2 --experiment authenticated --sector-size 4096 chacha20-random/256+poly1305
 	is "$stderr" ""
-	is "$(json '[.results[].spec] | unique | join(" ")')" aes-gcm-random/256+aead@4096
+	is "$(json '[.results[].spec] | unique | join(" ")')" chacha20-random/256+poly1305@4096
 	is "$(json '[.results[].engine] | unique | join(" ")')" openssl
 	expect 0 "$DMCT" bench -q --json --time 0.2 --experiment sizes --engine openssl --size 64
 	is "$(json '[.results[] | "\(.engine) \(.size)"] | unique | join(", ")')" "openssl 64"
 	expect 1 "$DMCT" bench --experiment size
 	says '"size" is none; sizes, crossing, multi-buffer, xts-cbc and authenticated are'
+}
+
+@test "AES-GCM on the CPU's own instructions: each tier that has them, and a reason on those that do not" {
+	bench --engine cpu,openssl --tier all aes-gcm-random/256+aead@4096
+	is "$(json '[.results[].engine] | unique | join(" ")')" "cpu openssl"
+	is "$(json '[.results[] | select(.tier == "portable" or .tier == "table") | .error.reason] | unique | join("; ")')" \
+		"the tier portable has no AES-GCM; the tier table has no AES-GCM"
+	is "$(json '[.results[] | select(.engine == "cpu" and .checked) | .tier] | unique | join(" ")')" \
+		"$(json '[.cpu.tiers[] | select(.usable and .bits) | .name] | sort | join(" ")')"
+	is "$(json '[.results[] | select(.engine == "cpu" and .checked and .roofline_share == null)] | length')" 0
 }

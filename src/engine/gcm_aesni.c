@@ -26,6 +26,7 @@ typedef __m128i vec;
 #define vec_clmul(a, b, imm)   _mm_clmulepi64_si128(a, b, imm)
 #define vec_shuffle(v, mask)   _mm_shuffle_epi8(v, mask)
 #define vec_add32(a, b)        _mm_add_epi32(a, b)
+#define vec_zero               _mm_setzero_si128()
 #define vec_first(block)       (block)
 #define vec_sum(v)             (v)
 

@@ -10,6 +10,7 @@
  *   vec_shuffle(v, mask)      bytes within each block
  *   vec_add32(a, b)
  *   vec_first(block)          the block, then zeros
+ *   vec_zero
  *   vec_sum(v)                the blocks' exclusive or
  *
  * GHASH on blocks with their bytes turned round: SP 800-38D's bit order is then that of the
@@ -129,78 +130,120 @@ ALWAYS __m128i hash_aad(const struct gcm_key *k, const uint8_t *aad, size_t len)
 	return sum;
 }
 
-/* A pipeline of ciphertext. */
-ALWAYS __m128i hash_pipe(const struct gcm_key *k, __m128i sum, const vec *v)
-{
-	const vec mask = vec_key(
-		_mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+/* A product, or the sum of several, before it is brought down. */
+struct product {
 	vec low, middle, high;
+};
+
+/* Adds the i-th vector of a pipeline of ciphertext. */
+ALWAYS void take(struct product *p, const struct gcm_key *k, size_t i, vec x)
+{
+	const vec h = vec_load((const uint8_t *)k->power + i * VEC_BYTES);
+
+	p->low = vec_xor(p->low, vec_clmul(x, h, 0x00));
+	p->middle = vec_xor(p->middle, vec_clmul(x, h, 0x01));
+	p->middle = vec_xor(p->middle, vec_clmul(x, h, 0x10));
+	p->high = vec_xor(p->high, vec_clmul(x, h, 0x11));
+}
+
+ALWAYS vec turn_mask(void)
+{
+	return vec_key(_mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+}
+
+ALWAYS __m128i hash_pipe(const struct gcm_key *k, __m128i sum, const uint8_t *cipher)
+{
+	struct product p = {vec_zero, vec_zero, vec_zero};
 
 	UNROLL
 	for (size_t i = 0; i < PIPE; i++) {
-		const vec h = vec_load((const uint8_t *)k->power + i * VEC_BYTES);
-		vec x = vec_shuffle(v[i], mask);
+		vec x = vec_shuffle(vec_load(cipher + i * VEC_BYTES), turn_mask());
 
-		if (!i) {
-			x = vec_xor(x, vec_first(sum));
-			low = vec_clmul(x, h, 0x00);
-			middle = vec_xor(vec_clmul(x, h, 0x01), vec_clmul(x, h, 0x10));
-			high = vec_clmul(x, h, 0x11);
-		} else {
-			low = vec_xor(low, vec_clmul(x, h, 0x00));
-			middle = vec_xor(middle, vec_clmul(x, h, 0x01));
-			middle = vec_xor(middle, vec_clmul(x, h, 0x10));
-			high = vec_xor(high, vec_clmul(x, h, 0x11));
-		}
+		take(&p, k, i, i ? x : vec_xor(x, vec_first(sum)));
 	}
-	return bring_down(vec_sum(low), vec_sum(middle), vec_sum(high));
+	return bring_down(vec_sum(p.low), vec_sum(p.middle), vec_sum(p.high));
 }
 
-/* The key stream of a pipeline of counters, whose bytes are turned round. */
-ALWAYS void stream(const struct gcm_key *k, vec *v, vec counter)
+ALWAYS void first_round(const struct gcm_key *k, vec *v, vec counter)
 {
-	const vec mask = vec_key(
-		_mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
 	const vec step = vec_key(_mm_set_epi32(0, 0, 0, VEC_BLOCKS));
 
 	UNROLL
 	for (size_t i = 0; i < PIPE; i++) {
-		v[i] = vec_xor(vec_shuffle(counter, mask), vec_key(k->round[0]));
+		v[i] = vec_xor(vec_shuffle(counter, turn_mask()), vec_key(k->round[0]));
 		counter = vec_add32(counter, step);
 	}
-	for (unsigned r = 1; r < k->rounds; r++) {
-		UNROLL
-		for (size_t i = 0; i < PIPE; i++)
-			v[i] = vec_aesenc(v[i], vec_key(k->round[r]));
-	}
+}
+
+ALWAYS void one_round(const struct gcm_key *k, vec *v, unsigned r)
+{
+	const vec key = vec_key(k->round[r]);
+
+	UNROLL
+	for (size_t i = 0; i < PIPE; i++)
+		v[i] = vec_aesenc(v[i], key);
+}
+
+ALWAYS void last_rounds(const struct gcm_key *k, vec *v, unsigned from)
+{
+	for (unsigned r = from; r < k->rounds; r++)
+		one_round(k, v, r);
 	UNROLL
 	for (size_t i = 0; i < PIPE; i++)
 		v[i] = vec_aesenclast(v[i], vec_key(k->round[k->rounds]));
 }
 
-/* Whole pipelines; returns how many bytes that was. */
+_Static_assert(PIPE < 10, "AES-128 has a round for each vector that is hashed meanwhile");
+
+/* The key stream of a pipeline of counters, whose bytes are turned round; between its rounds, which
+ * take the AES units, a pipeline of ciphertext is hashed, which takes the multiplier. */
+ALWAYS __m128i stream_and_hash(const struct gcm_key *k, vec *v, vec counter, __m128i sum,
+			       const uint8_t *cipher)
+{
+	struct product p = {vec_zero, vec_zero, vec_zero};
+
+	first_round(k, v, counter);
+	UNROLL
+	for (unsigned i = 0; i < PIPE; i++) {
+		vec x = vec_shuffle(vec_load(cipher + i * VEC_BYTES), turn_mask());
+
+		one_round(k, v, i + 1);
+		take(&p, k, i, i ? x : vec_xor(x, vec_first(sum)));
+	}
+	last_rounds(k, v, PIPE + 1);
+	return bring_down(vec_sum(p.low), vec_sum(p.middle), vec_sum(p.high));
+}
+
+/* Whole pipelines; returns how many bytes that was. What is encrypted is hashed a pipeline later,
+ * when it is there; what is decrypted, at once, before it is overwritten. */
 ALWAYS size_t crypt_pipes(const struct gcm_key *k, const struct gcm_job *job, bool encrypt,
 			  __m128i first, __m128i *sum)
 {
 	alignas(TIER_ALIGN) uint32_t numbers[VEC_BLOCKS][4] = {{0}};
 	const vec step = vec_key(_mm_set_epi32(0, 0, 0, BLOCKS));
-	vec counter, v[PIPE], c[PIPE];
+	vec counter, v[PIPE];
 	size_t at = 0;
 
 	for (unsigned i = 0; i < VEC_BLOCKS; i++)
 		numbers[i][0] = i;
 	counter = vec_add32(vec_key(first), vec_load((const uint8_t *)numbers));
 	for (; at + PIPE_BYTES <= job->len; at += PIPE_BYTES) {
-		stream(k, v, counter);
+		if (!encrypt) {
+			*sum = stream_and_hash(k, v, counter, *sum, job->src + at);
+		} else if (at) {
+			*sum = stream_and_hash(k, v, counter, *sum, job->dst + at - PIPE_BYTES);
+		} else {
+			first_round(k, v, counter);
+			last_rounds(k, v, 1);
+		}
 		counter = vec_add32(counter, step);
 		UNROLL
-		for (size_t i = 0; i < PIPE; i++) {
-			c[i] = vec_load(job->src + at + i * VEC_BYTES);
-			v[i] = vec_xor(v[i], c[i]);
-			vec_store(job->dst + at + i * VEC_BYTES, v[i]);
-		}
-		*sum = hash_pipe(k, *sum, encrypt ? v : c);
+		for (size_t i = 0; i < PIPE; i++)
+			vec_store(job->dst + at + i * VEC_BYTES,
+				  vec_xor(v[i], vec_load(job->src + at + i * VEC_BYTES)));
 	}
+	if (encrypt && at)
+		*sum = hash_pipe(k, *sum, job->dst + at - PIPE_BYTES);
 	return at;
 }
 

@@ -16,7 +16,7 @@
 typedef __m256i vec;
 
 #define VEC_BLOCKS 2
-#define PIPE       8
+#define PIPE       4
 
 #define vec_load(p)            _mm256_loadu_si256((const __m256i *)(p))
 #define vec_store(p, v)        _mm256_storeu_si256((__m256i *)(p), v)
@@ -27,6 +27,7 @@ typedef __m256i vec;
 #define vec_clmul(a, b, imm)   _mm256_clmulepi64_epi128(a, b, imm)
 #define vec_shuffle(v, mask)   _mm256_shuffle_epi8(v, mask)
 #define vec_add32(a, b)        _mm256_add_epi32(a, b)
+#define vec_zero               _mm256_setzero_si256()
 #define vec_first(block)       _mm256_inserti128_si256(_mm256_setzero_si256(), block, 0)
 #define vec_sum(v)             _mm_xor_si128(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1))
 

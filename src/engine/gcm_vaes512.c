@@ -29,6 +29,7 @@ typedef __m512i vec;
 #define vec_clmul(a, b, imm)   _mm512_clmulepi64_epi128(a, b, imm)
 #define vec_shuffle(v, mask)   _mm512_shuffle_epi8(v, mask)
 #define vec_add32(a, b)        _mm512_add_epi32(a, b)
+#define vec_zero               _mm512_setzero_si512()
 #define vec_first(block)       _mm512_inserti32x4(_mm512_setzero_si512(), block, 0)
 
 static inline __attribute__((always_inline)) __m128i vec_sum(vec v)

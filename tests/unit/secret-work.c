@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "engine/engine.h"
+#include "engine/gcm.h"
 
 #ifndef __has_feature
 #define __has_feature(what) 0
@@ -65,6 +66,22 @@ static void run(const struct engine_tier *tier, const char *text, unsigned secto
 		exit(1);
 }
 
+/* AES-GCM, whose tag is public only once it stands. */
+static void run_gcm(const struct engine_tier *tier, unsigned bits, size_t len)
+{
+	uint8_t iv[GCM_IV] = {1}, aad[20] = {2}, tag[GCM_TAG];
+	struct engine_gcm *gcm;
+
+	MARK(raw, sizeof(raw));
+	MARK(from, sizeof(from));
+	if (engine_gcm_new(&gcm, tier, bits, raw))
+		exit(1);
+	engine_gcm_encrypt(gcm, iv, aad, sizeof(aad), to, from, len, tag);
+	engine_gcm_free(gcm);
+	if (!MARKED(to) || !MARKED(tag))
+		exit(1);
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const specs[] = {"aes-xts-plain64/256",      "aes-xts-plain64/512",
@@ -89,6 +106,10 @@ int main(int argc, char **argv)
 	for (size_t s = 0; s < sizeof(specs) / sizeof(specs[0]); s++)
 		for (size_t c = 0; c < sizeof(counts) / sizeof(counts[0]); c++)
 			run(tier, specs[s], s % 2 ? 512 : 1024, counts[c]);
+	for (unsigned bits = 128; engine_gcm_on(tier) && bits <= 256; bits += 128) {
+		run_gcm(tier, bits, 4096);
+		run_gcm(tier, bits, 1335);
+	}
 	return 0;
 }
 #else
