@@ -7,6 +7,8 @@
 load lib/common
 load lib/format
 
+DMCT_BUILD=${DMCT_BUILD:-$(dirname "$DMCT")}
+
 setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return
 	PATH=$PATH:/usr/sbin:/sbin
@@ -79,15 +81,16 @@ again() {
 	cp --sparse=always old.img disk.img
 }
 
-@test "killed before each of its writes and flushes, and in the middle of some" {
-	local n how is nothing=0 new=0
+@test "killed before its writes and flushes, at 45 places and more, and in the middle of some" {
+	local n how is cuts=0 nothing=0 new=0
 	record cutting 0 none "${FORMATS[@]}" "$DMCT"
 	[ "$calls" -ge 40 ] || { echo "only $calls calls"; false; }
 	is "$(left)" new "a whole run"
 	restored
-	for ((n = 1; n <= calls; n++)); do
+	for ((n = 1; n <= calls; n += n < 6 || n > calls - 8 ? 1 : 2)); do
 		for how in kill torn; do
-			[ $how = kill ] || [ $((n % 8)) -eq 3 ] || [ $n -gt $((calls - 5)) ] || continue
+			[ $how = kill ] || [ $((n % 8)) -eq 0 ] || [ $n -gt $((calls - 5)) ] || continue
+			cuts=$((cuts + 1))
 			again
 			run cutting "$n" $how "${FORMATS[@]}" "$DMCT"
 			is=$(left)
@@ -98,5 +101,92 @@ again() {
 		done
 	done
 	# It was cut in where it matters.
-	[ $nothing -ge 40 ] && [ $new -ge 2 ]
+	[ $cuts -ge 45 ] && [ $nothing -ge 35 ] && [ $new -ge 2 ] || { echo "$cuts $nothing $new"; false; }
+}
+
+@test "killed at each write and flush of an undo: it can be repeated" {
+	local n
+	"${FORMATS[@]}" "$DMCT"
+	cp --sparse=always disk.img new.img
+	cp undo kept
+	record cutting 0 none "${UNDOES[@]}" "$DMCT"
+	cmp disk.img old.img
+	[ "$calls" -ge 40 ]
+	for ((n = 1; n <= calls; n += n < 6 || n > calls - 6 ? 1 : 7)); do
+		cp --sparse=always new.img disk.img
+		run cutting "$n" torn "${UNDOES[@]}" "$DMCT"
+		[[ $(left) =~ ^(untouched|old|new|nothing)$ ]] || { echo "at $n: $(left)"; return 1; }
+		undoes || { echo "at $n: undo fails"; return 1; }
+		cmp disk.img old.img
+	done
+}
+
+# replayed OFFSET: power cuts at each place of a format, then at each of its undo.
+replayed() {
+	record cutting 0 none "${FORMATS[@]}" "$DMCT"
+	run "$CHECK" replay old.img old.img log undo key old-key "$1"
+	# shellcheck disable=SC2154 # bats's
+	is "$status" 0 "format: $output" || return
+	[[ $output =~ old\ [1-9].*new\ [1-9].*nothing\ [1-9][0-9] ]] || { echo "$output"; return 1; }
+	cp --sparse=always disk.img new.img
+	record cutting 0 none "${UNDOES[@]}" "$DMCT"
+	cmp disk.img old.img || return
+	run "$CHECK" replay old.img new.img log undo key old-key "$1"
+	is "$status" 0 "undo: $output"
+}
+
+@test "a power cut at any place of a format or an undo, over an old volume: any sectors since the last flush" {
+	replayed 0
+}
+
+@test "the same over a GPT disk, with its copy at the end, and the old volume in a partition" {
+	need sfdisk fdisk
+	cp old.img kept.img
+	truncate -s 0 old.img
+	truncate -s 40M old.img
+	printf 'label: gpt\nsize=4M\nsize=18M\n' | sfdisk -q old.img
+	mkfs.ext4 -q -F part.img 4M
+	dd if=part.img of=old.img bs=1M seek=1 conv=notrunc status=none
+	dd if=kept.img of=old.img bs=1M seek=5 conv=notrunc status=none
+	again
+	replayed $((5 << 20))
+	mv kept.img old.img
+}
+
+@test "a write or flush that fails once: taken back, 6; from there on: 8 and recoverable" {
+	local n what
+	record cutting 0 none "${FORMATS[@]}" "$DMCT"
+	for ((n = 1; n <= calls; n += n < 5 || n > calls - 5 ? 1 : 13)); do
+		for what in eio enospc; do
+			again
+			run cutting "$n" $what bash -c 'DMCT=$0; formats --undo-file undo' "$DMCT"
+			is "$status" 6 "status of $what at $n: $output" || return
+			[[ $output =~ "taken back"|"Nothing on it was changed"|"no room" ]] || { echo "$output"; return 1; }
+			cmp disk.img old.img || { echo "$what at $n: not as it was"; return 1; }
+			[ ! -e undo ]
+		done
+		again
+		run cutting "$n" eio-on bash -c 'DMCT=$0; formats --undo-file undo' "$DMCT"
+		if [ "$status" -eq 6 ]; then
+			[ "$(left)" = untouched ]
+		else
+			is "$status" 8 "status at $n: $output" || return
+			[[ $output == *"could not be taken back"*"undo puts back what was there, from undo"* ]] || { echo "$output"; return 1; }
+			[[ $output != *"holds no volume that opens"* ]] || [[ $(left) =~ ^(nothing|old)$ ]] || { echo "at $n: $(left): $output"; return 1; }
+		fi
+		restored || { echo "eio-on at $n: not restored"; return 1; }
+	done
+}
+
+@test "writes of which only a part is done, SIGINT and SIGTERM in the middle: the volume is finished" {
+	local n what
+	for what in short int term; do
+		for n in 1 2 9 30; do
+			again
+			cutting $n $what "${FORMATS[@]}" "$DMCT"
+			is "$(left)" new "$what at $n"
+			undoes
+			cmp disk.img old.img
+		done
+	done
 }

@@ -66,7 +66,7 @@ dialogue() {
 
 @test "on a terminal: differing, empty, too long, end of input, signals; the echo is back each time" {
 	local what
-	for what in differ empty long end INT TERM HUP QUIT; do
+	for what in differ empty long end INT TERM HUP QUIT USR1 ALRM RTMIN; do
 		cp --sparse=always disk.img before.img
 		dialogue disk.img --auto --yes <<-END
 			set what $what
@@ -80,7 +80,7 @@ dialogue() {
 						end { send "\004" }
 						INT { send "\003" }
 						QUIT { send "\034" }
-						default { exec sh -c "kill -$what [exp_pid]" }
+						default { exec bash -c "kill -$what [exp_pid]" }
 					}
 					await {dmcrypt-tune: [^\r]*}
 					after 100
@@ -97,6 +97,9 @@ dialogue() {
 		TERM) is "$status" 143 "status ($output)" ;;
 		HUP) is "$status" 129 "status ($output)" ;;
 		QUIT) is "$status" 131 "status ($output)" ;;
+		USR1) is "$status" 138 "status ($output)" ;;
+		ALRM) is "$status" 142 "status ($output)" ;;
+		RTMIN) is "$status" $((128 + $(kill -l RTMIN))) "status ($output)" ;;
 		esac
 		cmp disk.img before.img
 	done
@@ -150,6 +153,26 @@ dialogue() {
 	is "$status" 0 "status ($output)"
 	opens "$first" key
 	is "$(tr -d '\0' <"$second" | wc -c)" 0 "bytes on the other disk"
+}
+
+@test "an image file that is replaced or moved away while the prompt waits: 4, both stay as they are" {
+	local how
+	for how in "mv other.img disk.img" "mv disk.img away.img" "rm disk.img"; do
+		rm -f ./*.img
+		truncate -s 17M disk.img other.img
+		exec 7<disk.img
+		dialogue disk.img --auto --key-file key <<-END
+			await "Type YES"
+			exec sh -c "$how"
+			send "YES\r"
+			finish
+			exit \$status
+		END
+		is "$status" 4 "status of $how ($output)"
+		[[ $output == *"deleted or replaced while the program ran. Nothing was written"* ]]
+		is "$(cat /dev/fd/7 ./*.img | tr -d '\0' | wc -c)" 0 "bytes written"
+		exec 7<&-
+	done
 }
 
 @test "a disk that becomes another, or is taken, while the prompt waits: nothing is written" {

@@ -5,7 +5,24 @@
 #include <poll.h>
 #include <time.h>
 
-static const int numbers[INTERRUPT_SIGNALS] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP};
+/* signal(7); SIGPIPE and SIGXFSZ become errors of the call instead. The realtime signals too. */
+static const int named[] = {SIGINT,    SIGTERM,   SIGHUP,  SIGQUIT, SIGUSR1, SIGUSR2,
+			    SIGALRM,   SIGVTALRM, SIGPROF, SIGXCPU, SIGIO,   SIGPWR,
+#ifdef SIGSTKFLT
+			    SIGSTKFLT,
+#endif
+			    SIGTSTP};
+
+#define NAMED (int)(sizeof(named) / sizeof(named[0]))
+
+/* The i-th of the signals dealt with here, or 0 after the last. */
+static int number(int i)
+{
+	if (i < NAMED)
+		return named[i];
+	return i < INTERRUPT_SIGNALS_MAX && SIGRTMIN + i - NAMED <= SIGRTMAX ? SIGRTMIN + i - NAMED
+									     : 0;
+}
 
 static volatile sig_atomic_t caught, noted;
 
@@ -21,10 +38,10 @@ void interrupt_catch(void)
 			 old;
 
 	sigemptyset(&action.sa_mask);
-	for (int i = 0; i < INTERRUPT_SIGNALS; i++)
-		if (numbers[i] != SIGTSTP && !sigaction(numbers[i], NULL, &old) &&
+	for (int i = 0; number(i); i++)
+		if (number(i) != SIGTSTP && !sigaction(number(i), NULL, &old) &&
 		    old.sa_handler != SIG_IGN)
-			sigaction(numbers[i], &action, NULL);
+			sigaction(number(i), &action, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 }
@@ -46,21 +63,21 @@ void interrupt_begin(struct interrupt *in, bool suspend)
 
 	sigemptyset(&block);
 	sigemptyset(&action.sa_mask);
-	for (int i = 0; i < INTERRUPT_SIGNALS; i++) {
+	for (int i = 0; number(i); i++) {
 		in->ours[i] = false;
-		if (numbers[i] == SIGTSTP && !suspend)
+		if (number(i) == SIGTSTP && !suspend)
 			continue;
-		if (sigaction(numbers[i], NULL, &in->old[i]) || in->old[i].sa_handler == SIG_IGN)
+		if (sigaction(number(i), NULL, &in->old[i]) || in->old[i].sa_handler == SIG_IGN)
 			continue;
 		in->ours[i] = true;
-		sigaddset(&block, numbers[i]);
+		sigaddset(&block, number(i));
 	}
 	/* First blocked, then ours: nothing arrives between the two. */
 	sigprocmask(SIG_BLOCK, &block, &in->mask);
 	noted = 0;
-	for (int i = 0; i < INTERRUPT_SIGNALS; i++)
+	for (int i = 0; number(i); i++)
 		if (in->ours[i])
-			sigaction(numbers[i], &action, NULL);
+			sigaction(number(i), &action, NULL);
 }
 
 int interrupt_wait(struct interrupt *in, int fd, int timeout_ms, int *sig)
@@ -70,9 +87,9 @@ int interrupt_wait(struct interrupt *in, int fd, int timeout_ms, int *sig)
 	sigset_t open = in->mask;
 	int n;
 
-	for (int i = 0; i < INTERRUPT_SIGNALS; i++)
+	for (int i = 0; number(i); i++)
 		if (in->ours[i])
-			sigdelset(&open, numbers[i]);
+			sigdelset(&open, number(i));
 	noted = 0;
 	/* Other signals (SIGCONT, SIGWINCH) end ppoll() too, and mean nothing here. */
 	do
@@ -89,9 +106,9 @@ int interrupt_wait(struct interrupt *in, int fd, int timeout_ms, int *sig)
 
 void interrupt_end(struct interrupt *in)
 {
-	for (int i = 0; i < INTERRUPT_SIGNALS; i++)
+	for (int i = 0; number(i); i++)
 		if (in->ours[i])
-			sigaction(numbers[i], &in->old[i], NULL);
+			sigaction(number(i), &in->old[i], NULL);
 	sigprocmask(SIG_SETMASK, &in->mask, NULL);
 }
 

@@ -9,12 +9,15 @@
 #include <signal.h>
 #include <stdbool.h>
 
-#define INTERRUPT_SIGNALS 5
+/* Every signal that would end the process and does not stem from a fault of its own, but those that
+ * cannot be caught; and SIGTSTP. */
+#define INTERRUPT_SIGNALS_MAX 72
 
 /*
- * From here on the first SIGINT, SIGTERM, SIGHUP or SIGQUIT is noted, for the work to end at its
- * next step; a second one ends the process at once. Those that were ignored stay ignored. A closed
- * pipe or a file size limit becomes an error to report instead of a way to die half-way.
+ * From here on the first signal that would end the process (SIGINT, SIGTERM, SIGHUP, SIGUSR1,
+ * SIGALRM …) is noted, for the work to end at its next step; a second one of the same kind ends the
+ * process at once. Those that were ignored stay ignored. A closed pipe or a file size limit becomes
+ * an error to report instead of a way to die half-way.
  */
 void interrupt_catch(void);
 /* The signal noted, or 0. */
@@ -22,13 +25,13 @@ int interrupt_caught(void);
 
 struct interrupt {
 	sigset_t mask; /* the mask from before */
-	struct sigaction old[INTERRUPT_SIGNALS];
-	bool ours[INTERRUPT_SIGNALS];
+	struct sigaction old[INTERRUPT_SIGNALS_MAX];
+	bool ours[INTERRUPT_SIGNALS_MAX];
 };
 
 /*
- * From here to interrupt_end() SIGINT, SIGTERM, SIGHUP and SIGQUIT (and SIGTSTP when `suspend`) are
- * taken only inside interrupt_wait(), and end it. Those that were ignored stay ignored (nohup).
+ * From here to interrupt_end() the signals that would end the process (and SIGTSTP when `suspend`)
+ * are taken only inside interrupt_wait(), and end it. Those that were ignored stay ignored (nohup).
  */
 void interrupt_begin(struct interrupt *in, bool suspend);
 

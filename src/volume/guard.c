@@ -422,14 +422,11 @@ int guard_room(struct guard *guard, uint64_t bytes, bool reserve, struct status 
 	return 0;
 }
 
-int guard_drop_cache(const struct guard *guard)
+void guard_drop_cache(const struct guard *guard)
 {
-	if (fsync(guard->fd))
-		return -errno;
 	if (guard->device.kind != DEVICE_FILE)
 		ioctl(guard->fd, BLKFLSBUF);
 	posix_fadvise(guard->fd, 0, 0, POSIX_FADV_DONTNEED);
-	return 0;
 }
 
 void guard_reread_table(const struct guard *guard)

@@ -46,9 +46,9 @@ int guard_recheck(struct guard *guard, struct status *st);
  */
 int guard_room(struct guard *guard, uint64_t bytes, bool reserve, struct status *st);
 
-/* What is read next comes from the medium, as far as that can be had: written out, cache dropped. 0
- * or -errno of the writing out. */
-int guard_drop_cache(const struct guard *guard);
+/* What is read next comes from the medium, as far as that can be had: nothing unwritten being left,
+ * the cache is dropped. */
+void guard_drop_cache(const struct guard *guard);
 
 /* Has the kernel look for partitions anew, after what told of them was overwritten or put back. */
 void guard_reread_table(const struct guard *guard);

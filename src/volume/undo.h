@@ -22,11 +22,12 @@ struct undo {
 	char uuid[40]; /* of the volume that the format makes */
 	char model[128], serial[128], wwn[128];
 	time_t created;
-	struct change change; /* its `header` is NULL */
-	uint64_t *after;      /* checksums of the sectors of the areas as the format writes them */
-	size_t n_sectors;     /* of all areas */
-	struct extents samples; /* of the data area … */
-	uint64_t *sampled;      /* … and their checksums */
+	struct change change;     /* its `header` is NULL */
+	uint64_t *before, *after; /* checksums of the areas' sectors as they were, and as the
+				     format writes them */
+	size_t n_sectors;         /* of all areas */
+	struct extents samples;   /* of the data area … */
+	uint64_t *sampled;        /* … and their checksums */
 };
 
 /* Whether such a file can be made: there is nothing of that name, and its directory can be written

@@ -14,7 +14,6 @@
 #define UNDO_MAGIC   "dmcrypt-tune undo file\n"
 #define UNDO_VERSION 1
 #define UNDO_BLOCK   4096U
-#define UNDO_SUM     8
 
 /* More than any format makes; a damaged number is not believed. */
 #define UNDO_MAX_AREAS   16384U
@@ -30,8 +29,8 @@ struct undo_block {
 	uint64_t table_len, bytes_len;
 	uint64_t copies[CHANGE_COPIES][2];
 	char uuid[40], model[128], serial[128], wwn[128];
-	uint8_t table_sum[SHA256_SIZE], bytes_sum[SHA256_SIZE];
-	uint8_t pad[UNDO_BLOCK - 664];
+	uint8_t table_sum[SHA256_SIZE];
+	uint8_t pad[UNDO_BLOCK - 632];
 	uint8_t sum[SHA256_SIZE]; /* of all before it */
 } __attribute__((packed));
 
@@ -43,7 +42,7 @@ static inline uint64_t undo_bytes_at(uint64_t table_len)
 	return UNDO_BLOCK + (table_len + UNDO_BLOCK - 1) / UNDO_BLOCK * UNDO_BLOCK;
 }
 
-/* The checksum of a sector or sample. */
+/* The checksum of a sector or sample: against damage and mistakes, not against malice. */
 uint64_t undo_sum(const void *bytes, size_t len);
 
 /* How many sectors the areas have; the last of an area may be shorter. */

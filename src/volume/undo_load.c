@@ -37,7 +37,7 @@ static const char *block_fault(const struct undo_block *b, uint64_t file_size)
 	    le64toh(b->n_samples) > UNDO_MAX_SAMPLES || le64toh(b->bytes_len) > UNDO_MAX_BYTES ||
 	    le64toh(b->n_sectors) > UNDO_MAX_BYTES / CHANGE_SECTOR)
 		return "says more than an undo file can hold";
-	words = 2 * (le64toh(b->n_areas) + le64toh(b->n_marks)) + le64toh(b->n_sectors) +
+	words = 2 * (le64toh(b->n_areas) + le64toh(b->n_marks)) + 2 * le64toh(b->n_sectors) +
 		3 * le64toh(b->n_samples);
 	if (le64toh(b->table_len) != words * 8)
 		return "contradicts itself";
@@ -95,6 +95,8 @@ static int take_table(struct undo *u, const struct undo_block *b, const uint64_t
 	ret = take_extents(&u->change.areas, &words, le64toh(b->n_areas));
 	if (!ret)
 		ret = take_extents(&u->change.marks, &words, le64toh(b->n_marks));
+	if (!ret)
+		ret = take_sums(&u->before, &words, u->n_sectors);
 	if (!ret)
 		ret = take_sums(&u->after, &words, u->n_sectors);
 	if (!ret)
@@ -158,10 +160,28 @@ static int load_table(struct undo *u, const struct undo_block *b, int fd, const 
 	return ret;
 }
 
+/* The bytes that are to be put back, each sector against its checksum. */
+static bool bytes_sound(const struct undo *u)
+{
+	const unsigned char *at = u->change.before;
+	size_t index = 0;
+
+	for (size_t i = 0; i < u->change.areas.n; i++) {
+		uint64_t len = u->change.areas.list[i].len;
+
+		for (uint64_t done = 0; done < len; done += CHANGE_SECTOR, index++)
+			if (undo_sum(at + done,
+				     len - done < CHANGE_SECTOR ? len - done : CHANGE_SECTOR) !=
+			    u->before[index])
+				return false;
+		at += len;
+	}
+	return true;
+}
+
 static int load_bytes(struct undo *u, const struct undo_block *b, int fd, const char **what)
 {
 	uint64_t len = le64toh(b->bytes_len);
-	uint8_t sum[SHA256_SIZE];
 	int ret;
 
 	u->change.before = malloc(len + 1);
@@ -170,8 +190,7 @@ static int load_bytes(struct undo *u, const struct undo_block *b, int fd, const 
 	ret = extent_read(fd, u->change.before, len, undo_bytes_at(le64toh(b->table_len)));
 	if (ret)
 		return ret;
-	sha256(sum, u->change.before, len);
-	if (memcmp(sum, b->bytes_sum, sizeof(sum)))
+	if (!bytes_sound(u))
 		*what = "is damaged: what is to be put back is not what was saved";
 	return 0;
 }
@@ -227,9 +246,10 @@ void undo_free(struct undo *undo)
 {
 	change_free(&undo->change);
 	extents_free(&undo->samples);
+	free(undo->before);
 	free(undo->after);
 	free(undo->sampled);
-	undo->after = undo->sampled = NULL;
+	undo->before = undo->after = undo->sampled = NULL;
 }
 
 static const char *other_identity(const struct undo *u, const struct device_facts *device)

@@ -17,16 +17,22 @@
 #define SAMPLES_DENSE  256U
 #define SAMPLES_SPREAD 64U
 
-#define CHUNK 65536U
-
 uint64_t undo_sum(const void *bytes, size_t len)
 {
-	uint8_t digest[SHA256_SIZE];
-	uint64_t sum;
+	const unsigned char *at = bytes;
+	uint64_t sum = 0x9e3779b97f4a7c15ULL ^ len, word;
 
-	sha256(digest, bytes, len);
-	memcpy(&sum, digest, sizeof(sum));
-	return le64toh(sum);
+	for (; len; at += sizeof(word)) {
+		size_t part = len < sizeof(word) ? len : sizeof(word);
+
+		word = 0;
+		memcpy(&word, at, part);
+		len -= part;
+		/* An odd factor and a shift: each step can be undone, so no difference is lost. */
+		sum = (sum ^ le64toh(word)) * 0xff51afd7ed558ccdULL;
+		sum ^= sum >> 32;
+	}
+	return sum;
 }
 
 size_t undo_sectors(const struct extents *areas)
@@ -121,7 +127,7 @@ static int put_samples(struct table *t, const struct extents *samples, int fd)
 	return ret;
 }
 
-static void put_sectors(struct table *t, const struct change *change)
+static void put_sectors(struct table *t, const struct change *change, enum change_state state)
 {
 	unsigned char sector[CHANGE_SECTOR];
 	uint64_t at = 0;
@@ -132,7 +138,7 @@ static void put_sectors(struct table *t, const struct change *change)
 		for (uint64_t done = 0; done < len; done += CHANGE_SECTOR) {
 			size_t part = len - done < CHANGE_SECTOR ? len - done : CHANGE_SECTOR;
 
-			change_bytes(change, CHANGE_AFTER, at + done, part, sector);
+			change_bytes(change, state, at + done, part, sector);
 			t->words[t->n++] = htole64(undo_sum(sector, part));
 		}
 		at += len;
@@ -148,7 +154,7 @@ static int make_table(struct table *t, struct undo_block *block, const struct ch
 
 	ret = choose_samples(&samples, change, guard->device.size);
 	if (!ret) {
-		t->words = calloc(2 * change->areas.n + 2 * change->marks.n + sectors +
+		t->words = calloc(2 * change->areas.n + 2 * change->marks.n + 2 * sectors +
 					  3 * samples.n + 1,
 				  sizeof(*t->words));
 		ret = t->words ? 0 : -ENOMEM;
@@ -156,7 +162,8 @@ static int make_table(struct table *t, struct undo_block *block, const struct ch
 	if (!ret) {
 		put_extents(t, &change->areas);
 		put_extents(t, &change->marks);
-		put_sectors(t, change);
+		put_sectors(t, change, CHANGE_BEFORE);
+		put_sectors(t, change, CHANGE_AFTER);
 		ret = put_samples(t, &samples, guard->fd);
 	}
 	block->n_areas = htole64(change->areas.n);
@@ -197,7 +204,6 @@ static void fill_block(struct undo_block *block, const struct guard *guard,
 	copy_text(block->model, sizeof(block->model), device->model);
 	copy_text(block->serial, sizeof(block->serial), device->serial);
 	copy_text(block->wwn, sizeof(block->wwn), device->wwn);
-	sha256(block->bytes_sum, change->before, len);
 	sha256(block->sum, (uint8_t *)block, sizeof(*block) - sizeof(block->sum));
 }
 

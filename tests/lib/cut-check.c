@@ -7,10 +7,11 @@
  * KEY opens, with no other content's mark left), or "nothing" (no header that would open). Anything
  * else ends with status 1. OFFSET: where an old volume lies in a partition.
  *
- * cut-check replay BEFORE START LOG UNDO-FILE KEY OLD-KEY [OFFSET]: a power cut at each place in the
- * log of cut.c, with START as what was on the medium: all up to the last flush is there, and of what
- * came after it nothing, all of it, or any of its sectors. Each must be one of the four, and the undo
- * file must bring back BEFORE. Prints how many there were of each.
+ * cut-check replay BEFORE START LOG UNDO-FILE KEY OLD-KEY [OFFSET]: a power cut at each place in
+ * the log of cut.c, with START as what was on the medium: all up to the last flush is there, and of
+ * what came after it nothing, all of it, or any of its sectors. Each must be one of the four, and
+ * the undo file must bring back BEFORE (tried for a third of them). Prints how many there were of
+ * each.
  *
  * cut-check count LOG: prints how many calls are in it.
  */
@@ -30,9 +31,11 @@
 
 #define SECTOR 512
 /* Bytes that marks have in all, at most. */
-#define MARKS  256
+#define MARKS 256
 /* Random choices of what reached the medium, at each place. */
 #define CHOICES 2
+/* Undone is one in so many. */
+#define UNDO_EACH 3
 
 struct bytes {
 	unsigned char *at;
@@ -76,13 +79,28 @@ static int memory_file(const unsigned char *bytes, size_t len)
 	return fd;
 }
 
+/* Without a mark in any of the places where it may stand (LUKS2 on-disk format, 2.3) there is no
+ * header: known without asking libcryptsetup, which takes longer. */
+static bool may_open(const unsigned char *bytes, size_t len)
+{
+	if (!memcmp(bytes, "LUKS\xba\xbe", 6))
+		return true;
+	for (size_t at = 0x4000; at <= 0x400000 && at + 6 <= len; at *= 2)
+		if (!memcmp(bytes + at, "SKUL\xba\xbe", 6))
+			return true;
+	return false;
+}
+
 static bool opens(const unsigned char *bytes, size_t len, const struct bytes *key)
 {
 	struct crypt_device *cd = NULL;
-	int fd = memory_file(bytes, len);
 	bool ret = false;
 	char path[32];
+	int fd;
 
+	if (!may_open(bytes, len))
+		return false;
+	fd = memory_file(bytes, len);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (!crypt_init(&cd, path) && !crypt_load(cd, CRYPT_LUKS, NULL))
 		ret = crypt_activate_by_passphrase(cd, NULL, CRYPT_ANY_SLOT, (char *)key->at,
@@ -207,12 +225,13 @@ static int judge(const struct scene *s, const struct undo *u, const unsigned cha
 		 const char *how)
 {
 	const char *is = state(s, now);
+	static unsigned n;
 
 	for (size_t i = 0; is && i < sizeof(tally) / sizeof(tally[0]); i++)
 		tally[i].n += !strcmp(is, tally[i].name);
 	if (!is)
 		printf("cut after %zu, %s: a header opens that must not\n", cut, how);
-	else if (u && !undone(s, u, now))
+	else if (n++ % UNDO_EACH == 0 && !undone(s, u, now))
 		printf("cut after %zu, %s (%s): not undone\n", cut, how, is);
 	else
 		return 0;

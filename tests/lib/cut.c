@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A library to preload: it counts what a program does to one file or disk (writes, flushes, room set
- * aside) and records it, or cuts in at the Nth: kills it there, or has the call fail.
+ * A library to preload: it counts what a program does to one file or disk (writes, flushes, room
+ * set aside) and records it, or cuts in at the Nth: kills it there, or has the call fail.
  *
  * CUT_TARGET  the file
  * CUT_LOG     where to append what is done: "w OFFSET LENGTH\n" and the bytes, "s\n" for a flush,
@@ -9,7 +9,7 @@
  * CUT_AT      the call to cut in at, from 1
  * CUT_DO      kill: SIGKILL before it; torn: after half of it was written; stop: SIGSTOP before it;
  *             int, term: that signal before it; eio, enospc: it fails; eio-on: it and all after it
- *             fail; short: it and all after it write a part only
+ *             fail; short: it and all after it write a part only; exit: SIGSTOP when the program ends
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -119,6 +119,12 @@ ssize_t pwrite64(int fd, const void *buf, size_t len, off64_t at)
 ssize_t pwrite(int fd, const void *buf, size_t len, off_t at)
 {
 	return pwrite64(fd, buf, len, at);
+}
+
+__attribute__((destructor)) static void at_exit(void)
+{
+	if (doing("exit"))
+		raise(SIGSTOP);
 }
 
 /* Nothing is to be written but through pwrite(): a record of it could not be replayed. */
