@@ -38,40 +38,68 @@ static int list_areas(struct change *c, uint64_t size)
 	return ret;
 }
 
+/* Reads chunk by chunk; what fails is then read by the sector, to say where. */
+static int read_area(const struct guard *guard, const struct extent *area, unsigned char *to,
+		     struct status *st)
+{
+	uint64_t at = 0;
+	size_t part = CHUNK;
+	int ret = 0;
+
+	while (at < area->len) {
+		if (part > area->len - at)
+			part = area->len - at;
+		ret = extent_read(guard->fd, to + at, part, area->offset + at);
+		if (ret && part <= CHANGE_SECTOR)
+			break;
+		if (ret)
+			part = CHANGE_SECTOR;
+		else
+			at += part;
+	}
+	if (!ret)
+		return 0;
+	return status_set(st, ST_REFUSED, -ret,
+			  "%s cannot be read at byte %" PRIu64
+			  " (%s): what cannot be read there could not be put back if formatting "
+			  "failed. Nothing was written.",
+			  guard->device.path, area->offset + at, strerror(-ret));
+}
+
 static int read_before(struct change *c, const struct guard *guard, struct status *st)
 {
 	unsigned char *to;
-	int ret;
+	int ret = 0;
 
 	c->before = malloc(extents_total(&c->areas));
 	if (!c->before)
 		return status_nomem(st);
 	to = c->before;
-	for (size_t i = 0; i < c->areas.n; i++) {
-		const struct extent *area = &c->areas.list[i];
-		uint64_t done = 0;
-
-		for (; done < area->len; done += CHUNK) {
-			size_t part = area->len - done < CHUNK ? area->len - done : CHUNK;
-
-			ret = extent_read(guard->fd, to + done, part, area->offset + done);
-			if (ret)
-				return status_set(
-					st, ST_REFUSED, -ret,
-					"%s cannot be read at byte %" PRIu64
-					" (%s): what cannot be read there could not be put back "
-					"if formatting failed. Nothing was written.",
-					guard->device.path, area->offset + done, strerror(-ret));
-		}
-		to += area->len;
+	for (size_t i = 0; i < c->areas.n && !ret; i++) {
+		ret = read_area(guard, &c->areas.list[i], to, st);
+		to += c->areas.list[i].len;
 	}
-	return 0;
+	return ret;
+}
+
+/* Ahead of the search for marks, which cannot say where it fails. */
+static int check_header_area(const struct change *c, const struct guard *guard, struct status *st)
+{
+	const struct extent area = {0, c->header_len};
+	unsigned char *buf = malloc(area.len);
+	int ret = buf ? read_area(guard, &area, buf, st) : status_nomem(st);
+
+	free(buf);
+	return ret;
 }
 
 int change_prepare(struct change *c, const struct guard *guard, struct status *st)
 {
 	int ret;
 
+	ret = check_header_area(c, guard, st);
+	if (ret)
+		return ret;
 	ret = marks_find(&c->marks, guard->fd, &guard->device);
 	if (!ret)
 		ret = list_areas(c, guard->device.size);
