@@ -15,9 +15,7 @@
 #include "volume/pbkdf.h"
 #include "volume/undo.h"
 
-#define KEY_FD_NONE UINT64_MAX
-
-static struct format_options options = {.plan = PLAN_DEFAULTS, .key_fd = KEY_FD_NONE};
+static struct format_options options = {.plan = PLAN_DEFAULTS, .key_fd = FORMAT_KEY_FD_NONE};
 
 #define FORMAT(field) offsetof(struct format_options, field)
 
@@ -25,6 +23,8 @@ static const struct opt table[] = {
 	{"auto", 0, OPT_FLAG, NULL, FORMAT(automatic), 0, 0,
 	 "Let the program choose the cipher, as recommend does."},
 	PLAN_OPTIONS(struct format_options, plan),
+	{"type", 0, OPT_STRING, "TYPE", FORMAT(type), 0, 0,
+	 "luks2 (default), or luks1 for old boot loaders, with\npbkdf2 and sectors of 512 bytes."},
 	{"key-file", 'd', OPT_STRING, "FILE", FORMAT(key_file), 0, 0,
 	 "Read the secret from FILE (-: standard input), all of\nit, newlines included. Without it, or "
 	 "from a\nterminal, a passphrase is asked for."},
@@ -52,67 +52,6 @@ static int check_signal(struct status *st)
 	return sig ? status_set(st, ST_SIGNAL + sig, EINTR, "Interrupted.") : 0;
 }
 
-static bool uuid_valid(const char *text)
-{
-	static const char shape[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
-
-	if (strlen(text) != sizeof(shape) - 1)
-		return false;
-	for (size_t i = 0; shape[i]; i++)
-		if (shape[i] == '-' ? text[i] != '-' : !strchr("0123456789abcdefABCDEF", text[i]))
-			return false;
-	return true;
-}
-
-static int check_key_fd(int fd, struct status *st)
-{
-	int flags = fcntl(fd, F_GETFL);
-
-	if (flags < 0)
-		return status_set(st, ST_USAGE, EBADF, "--key-fd: descriptor %d is not open.", fd);
-	/* Waiting to read from the end of a pipe that is for writing has no end. */
-	if ((flags & O_ACCMODE) == O_WRONLY || (flags & O_PATH))
-		return status_set(st, ST_USAGE, EBADF,
-				  "--key-fd: descriptor %d is not open for reading.", fd);
-	return 0;
-}
-
-static int check_options(const struct cmd_globals *globals, struct status *st)
-{
-	const struct format_options *o = &options;
-	int ret;
-
-	if (globals->sysroot)
-		return status_set(
-			st, ST_USAGE, EINVAL,
-			"format works on this machine; --sysroot makes no sense with it.");
-	if (!o->automatic && !o->plan.cipher)
-		return status_set(st, ST_USAGE, EINVAL,
-				  "format: say --auto (let the program choose) or --cipher SPEC.");
-	if (o->key_file && o->key_fd != KEY_FD_NONE)
-		return status_set(
-			st, ST_USAGE, EINVAL,
-			"--key-file and --key-fd both say where the secret is: give one.");
-	ret = o->key_fd == KEY_FD_NONE ? 0 : check_key_fd((int)o->key_fd, st);
-	if (ret)
-		return ret;
-	if (o->plan.from && !strcmp(o->plan.from, "-") &&
-	    ((o->key_file && !strcmp(o->key_file, "-")) || !o->key_fd))
-		return status_set(st, ST_USAGE, EINVAL,
-				  "--from and the key cannot both be read from standard input.");
-	if (o->uuid && !uuid_valid(o->uuid))
-		return status_set(st, ST_USAGE, EINVAL,
-				  "--uuid: \"%s\" is not of the form "
-				  "01234567-89ab-cdef-0123-456789abcdef.",
-				  o->uuid);
-	ret = o->undo_file ? undo_check(o->undo_file, st) : 0;
-	if (!ret)
-		ret = cmd_plan_label("label", o->label, st);
-	if (!ret)
-		ret = cmd_plan_label("subsystem", o->subsystem, st);
-	return ret ? ret : cmd_plan_check(&o->plan, o->plan.from != NULL, st);
-}
-
 static int refuse_contents(const struct device_facts *device, struct status *st)
 {
 	char *list;
@@ -131,14 +70,14 @@ static int refuse_contents(const struct device_facts *device, struct status *st)
 
 static bool key_given(void)
 {
-	return options.key_file || options.key_fd != KEY_FD_NONE;
+	return options.key_file || options.key_fd != FORMAT_KEY_FD_NONE;
 }
 
 static int read_secret(struct format *f, bool ask, struct status *st)
 {
 	struct secret_source source = {
 		.key_file = options.key_file,
-		.key_fd = options.key_fd == KEY_FD_NONE ? -1 : (int)options.key_fd,
+		.key_fd = options.key_fd == FORMAT_KEY_FD_NONE ? -1 : (int)options.key_fd,
 		.prompt_for = f->path,
 		.verify = true,
 	};
@@ -189,6 +128,8 @@ static int prepare(struct format *f, struct status *st)
 		ret = read_secret(f, false, st);
 	if (!ret)
 		ret = cmd_plan_make(&f->plan, &f->source, f->globals, &options.plan, device, st);
+	if (!ret && f->request.luks1)
+		ret = format_fit_luks1(&f->plan, st);
 	/* Not done by cmd_plan_make() for saved results; does nothing twice. */
 	if (!ret)
 		ret = pbkdf_settle(&f->plan.pbkdf, f->plan.spec.key_bits / 8, st);
@@ -287,10 +228,11 @@ static int run(const struct cmd_globals *globals, char **operands, int n, struct
 	int ret;
 
 	(void)n;
-	f.request = (struct luks_request){&f.plan, options.label, options.subsystem, options.uuid};
-	ret = check_options(globals, st);
+	ret = format_check_options(&options, globals, st);
 	if (ret)
 		return ret;
+	f.request = (struct luks_request){&f.plan, options.label, options.subsystem, options.uuid,
+					  format_luks1(&options)};
 	interrupt_catch();
 	ret = guard_open(&f.guard, f.path, st);
 	if (!ret)

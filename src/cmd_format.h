@@ -12,8 +12,11 @@ struct format_options {
 	struct plan_options plan;
 	bool automatic, yes, overwrite, dry_run;
 	const char *label, *subsystem, *uuid, *key_file, *undo_file;
+	const char *type; /* "luks1", "luks2", or NULL */
 	uint64_t key_fd;
 };
+
+#define FORMAT_KEY_FD_NONE UINT64_MAX
 
 /* What a run holds; released in one place. */
 struct format {
@@ -30,6 +33,14 @@ struct format {
 	struct luks_header header; /* as read back from the medium */
 	bool written, verified;
 };
+
+/* Checks the options before anything is opened; what one says of another (--type luks1 of the
+ * password hash) is filled in. 0 or -errno with *st (ST_USAGE, ST_AUTH). */
+int format_check_options(struct format_options *options, const struct cmd_globals *globals,
+			 struct status *st);
+bool format_luks1(const struct format_options *options);
+/* Fits a plan to LUKS1: 0, or -EINVAL with *st (ST_REFUSED) where its cipher is not for that. */
+int format_fit_luks1(struct plan *plan, struct status *st);
 
 bool format_has_contents(const struct device_facts *device);
 

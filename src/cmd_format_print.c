@@ -128,6 +128,7 @@ static int print_json(const struct format *f)
 	json_put(doc, "device", report_device_json(&f->guard.device));
 	cmd_plan_json(plan, &f->plan, &f->source, f->path, f->options->label, crypttab_uuid(f));
 	json_put(doc, "plan", plan);
+	json_put_string(doc, "type", f->request.luks1 ? "luks1" : "luks2");
 	json_put_bool(doc, "dry_run", f->options->dry_run);
 	json_put_bool(doc, "written", f->written);
 	json_put_string(doc, "uuid", uuid);
@@ -150,7 +151,8 @@ static void print_text(const struct format *f)
 	if (!f->verified)
 		return;
 	text_print(stdout, f->path);
-	puts(" is a LUKS2 volume now: header read back, keyslot opened with the secret.");
+	printf(" is a LUKS%d volume now: header read back, keyslot opened with the secret.\n",
+	       f->request.luks1 ? 1 : 2);
 	printf("  UUID:           %s\n", f->header.uuid);
 	printf("  Cipher:         %s\n", spec_print(&f->plan.spec, spec));
 	printf("  Password hash:  %s, %" PRIu64 " iterations", f->header.pbkdf.type,

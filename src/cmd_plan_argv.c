@@ -53,7 +53,7 @@ void cmd_plan_argv(struct cmd_argv *argv, const struct plan *plan, const char *d
 	argv_add(argv, "cryptsetup");
 	argv_add(argv, "luksFormat");
 	argv_add(argv, "--type");
-	argv_add(argv, "luks2");
+	argv_add(argv, plan->luks1 ? "luks1" : "luks2");
 	argv_add(argv, "--cipher");
 	argv_add(argv, "%s", spec_cipher(&plan->spec, cipher));
 	argv_add(argv, "--key-size");
@@ -62,8 +62,10 @@ void cmd_plan_argv(struct cmd_argv *argv, const struct plan *plan, const char *d
 		argv_add(argv, "--integrity");
 		argv_add(argv, "%s", plan->spec.kind->integrity);
 	}
-	argv_add(argv, "--sector-size");
-	argv_add(argv, "%u", plan->spec.sector);
+	if (!plan->luks1) {
+		argv_add(argv, "--sector-size");
+		argv_add(argv, "%u", plan->spec.sector);
+	}
 	argv_add(argv, "--offset");
 	argv_add(argv, "%" PRIu64, plan->data_offset / 512);
 	argv_add(argv, "--hash");

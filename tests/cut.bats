@@ -190,3 +190,11 @@ replayed() {
 		done
 	done
 }
+
+@test "a power cut at any place of making a LUKS1 volume" {
+	record cutting 0 none bash -c 'DMCT=$0; setsid -w "$DMCT" format disk.img --auto --type luks1 --yes --overwrite \
+		--key-file key --quiet --pbkdf-force-iterations 1000 --from saved --undo-file undo </dev/null >/dev/null' "$DMCT"
+	run "$CHECK" replay old.img old.img log undo key old-key
+	is "$status" 0 "$output"
+	[[ $output =~ new\ [1-9].*nothing\ [1-9][0-9] ]]
+}

@@ -372,3 +372,30 @@ closed() {
 	exec 9>&-
 	is "$(tr -d '\0' <disk.img | wc -c)" 0 "bytes written"
 }
+
+@test "LUKS1: what cryptsetup reads is what was planned; contradictions are refused before anything is opened" {
+	expect 0 "$DMCT" format disk.img --auto --type luks1 --key-file key --yes --json "${PBKDF2[@]}" --undo-file undo </dev/null
+	valid format
+	is "$(json .type)" luks1
+	is "$(json .plan.choice.sector_size)" 512
+	is "$(json .plan.pbkdf.type)" pbkdf2
+	is "$(json '.plan.cryptsetup_argv | join(" ")' | grep -c -- '--type luks1 .*--sector-size')" 0 "sector sizes in the command line"
+	is "$(cryptsetup luksDump disk.img | awk '/^Version:/ { v = $2 } /^Payload offset:/ { print v, $3 }')" "1 32768"
+	is "$(cryptsetup luksUUID disk.img)" "$(json .uuid)" uuid
+	is "$(blkid -p -o value -s VERSION disk.img)" 1 version
+	opens disk.img key
+	run ! opens disk.img /etc/hostname
+	expect 0 "$DMCT" undo undo disk.img --yes
+	is "$(tr -d '\0' <disk.img | wc -c)" 0 "bytes left"
+	expect 0 "$DMCT" format disk.img --auto --type luks1 --for grub --key-file key --yes "${PBKDF2[@]}" </dev/null
+	[[ $output == *"is a LUKS1 volume now"* ]]
+	opens disk.img key
+	for contradiction in '--pbkdf argon2id' '--pbkdf-memory 32' '--pbkdf-parallel 1' '--label x' '--subsystem x' \
+		'--sector-size 4096' '--cipher xchacha12,aes-adiantum-plain64' '--integrity any' '--allow-discards'; do
+		# shellcheck disable=SC2086 # words
+		expect 1 "$DMCT" format none --auto --type luks1 --yes --key-file key $contradiction
+		says "contradict"
+	done
+	expect 1 "$DMCT" format none --auto --type luks3 --yes --key-file key
+	says '"luks3" is none of luks1 and luks2'
+}

@@ -101,6 +101,7 @@ struct plan {
 	struct plan_disk disk;
 	uint64_t wipe_bytes; /* that must be written once before use; 0: none */
 	enum plan_use use;
+	bool luks1; /* the volume is to be LUKS1; set by who asks for that */
 };
 
 /* What the user said of the password hash; 0 or NULL where nothing. */

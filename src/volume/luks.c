@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Making a LUKS2 volume: all of it in memory, then onto the device. */
+/* Making a LUKS volume: all of it in memory, then onto the device. */
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/fs.h>
@@ -29,17 +29,32 @@ static void pbkdf_params(struct crypt_pbkdf_type *params, const struct plan_pbkd
 
 static const char step_keyslot[] = "the keyslot";
 
+static int format_header(struct crypt_device *cd, const struct luks_request *request)
+{
+	const struct plan *plan = request->plan;
+	struct crypt_params_luks1 luks1 = {.hash = plan->pbkdf.hash};
+	struct crypt_params_luks2 luks2 = {
+		.sector_size = plan->spec.sector,
+		.label = request->label,
+		.subsystem = request->subsystem,
+	};
+	char mode[SPEC_TEXT_MAX];
+	int ret;
+
+	ret = crypt_set_data_offset(cd, plan->data_offset >> SECTOR_SHIFT);
+	if (ret)
+		return ret;
+	return crypt_format(cd, request->luks1 ? CRYPT_LUKS1 : CRYPT_LUKS2, plan->spec.kind->cipher,
+			    spec_cipher_mode(&plan->spec, mode), request->uuid, NULL,
+			    plan->spec.key_bits / 8, request->luks1 ? (void *)&luks1 : &luks2);
+}
+
 /* *step says what failed. */
 static int make_volume(struct crypt_device *cd, const struct luks_request *request,
 		       const struct secret *secret, const char **step)
 {
 	const struct plan *plan = request->plan;
-	struct crypt_params_luks2 params = {
-		.sector_size = plan->spec.sector,
-		.label = request->label,
-		.subsystem = request->subsystem,
-	};
-	char mode[SPEC_TEXT_MAX], slot_cipher[SPEC_TEXT_MAX];
+	char slot_cipher[SPEC_TEXT_MAX];
 	struct crypt_pbkdf_type pbkdf;
 	unsigned slot_bits;
 	int ret;
@@ -50,16 +65,14 @@ static int make_volume(struct crypt_device *cd, const struct luks_request *reque
 	if (ret)
 		return ret;
 	*step = "the header";
-	ret = crypt_set_data_offset(cd, plan->data_offset >> SECTOR_SHIFT);
-	if (!ret)
-		ret = crypt_format(cd, CRYPT_LUKS2, plan->spec.kind->cipher,
-				   spec_cipher_mode(&plan->spec, mode), request->uuid, NULL,
-				   plan->spec.key_bits / 8, &params);
+	ret = format_header(cd, request);
 	if (ret)
 		return ret;
 	*step = step_keyslot;
 	luks_keyslot_cipher(&plan->spec, slot_cipher, &slot_bits);
-	ret = crypt_keyslot_set_encryption(cd, slot_cipher, slot_bits / 8);
+	/* LUKS1 encrypts keyslots as it does the data. */
+	if (!request->luks1)
+		ret = crypt_keyslot_set_encryption(cd, slot_cipher, slot_bits / 8);
 	if (!ret)
 		ret = crypt_keyslot_add_by_volume_key(cd, 0, NULL, 0, (const char *)secret->bytes,
 						      secret->len);
@@ -150,7 +163,7 @@ static int make_in_memory(struct luks_image *image, const struct luks_request *r
 	return ret;
 }
 
-static int map_image(struct luks_image *image, uint64_t len)
+static int map_image(struct luks_image *image, bool luks1, uint64_t len)
 {
 	void *map = mmap(NULL, len, PROT_READ, MAP_SHARED, image->fd, 0);
 
@@ -158,6 +171,12 @@ static int map_image(struct luks_image *image, uint64_t len)
 		return -errno;
 	image->bytes = map;
 	image->len = len;
+	/* The one sector with its mark last (LUKS1 on-disk format, 2.3.1): all else is there then,
+	 * and a disk writes a sector whole. */
+	if (luks1) {
+		image->copies[0] = (struct extent){0, CHANGE_SECTOR};
+		return 0;
+	}
 	/* The second copy first: one that is there alone counts as well (LUKS2 on-disk format,
 	 * 2.2), so a write that is cut short after it has made a volume. */
 	image->copies[0] = (struct extent){LUKS2_COPY, LUKS2_COPY};
@@ -199,7 +218,7 @@ int luks_build(struct luks_image *image, const struct luks_request *request,
 		secret = &stand_in;
 	ret = make_in_memory(image, request, device, secret, &log, &step);
 	if (!ret)
-		ret = map_image(image, request->plan->data_offset);
+		ret = map_image(image, request->luks1, request->plan->data_offset);
 	if (ret < 0)
 		return build_error(ret, step, request, &log, st);
 	ret = check_image(image, request, secret, device->path, &why);

@@ -12,6 +12,7 @@
 struct luks_request {
 	const struct plan *plan; /* with PBKDF costs settled: pbkdf.iterations is not 0 */
 	const char *label, *subsystem, *uuid; /* NULL: none, none, a random one */
+	bool luks1; /* the plan then has PBKDF2, sectors of 512 bytes and no flags */
 };
 
 /* What stands in a header, as read back. */

@@ -139,9 +139,10 @@ static int compare(const struct luks_header *h, const struct luks_request *reque
 		  : differs_number("PBKDF iterations", h->pbkdf.iterations, pbkdf->iterations, st);
 	ret = ret ? ret : differs_number("PBKDF memory", h->pbkdf.memory, pbkdf->memory, st);
 	ret = ret ? ret : differs_number("PBKDF threads", h->pbkdf.threads, pbkdf->threads, st);
-	return ret ? ret
-		   : differs("keyslot cipher", h->keyslot_cipher,
-			     luks_keyslot_cipher(&plan->spec, cipher, &slot_bits), st);
+	if (ret || request->luks1)
+		return ret;
+	return differs("keyslot cipher", h->keyslot_cipher,
+		       luks_keyslot_cipher(&plan->spec, cipher, &slot_bits), st);
 }
 
 /* Loads the header from the descriptor `copy` and checks it; with a secret, its keyslot too. */
@@ -158,7 +159,7 @@ static int check_header(struct luks_header *header, int copy, const struct luks_
 	log.path = path;
 	ret = luks_begin(&cd, &log);
 	if (!ret)
-		ret = crypt_load(cd, CRYPT_LUKS2, NULL);
+		ret = crypt_load(cd, request->luks1 ? CRYPT_LUKS1 : CRYPT_LUKS2, NULL);
 	if (ret < 0) {
 		ret = status_set(st, ST_CHECK, EBADMSG, "a copy of the header does not load: %s",
 				 luks_words(&log, ret));
@@ -166,8 +167,9 @@ static int check_header(struct luks_header *header, int copy, const struct luks_
 	}
 	fill_header(header, cd);
 	ret = compare(header, request, st);
-	if (!ret && (crypt_persistent_flags_get(cd, CRYPT_FLAGS_ACTIVATION, &flags) ||
-		     flags != luks_flags(request->plan)))
+	if (!ret && !request->luks1 &&
+	    (crypt_persistent_flags_get(cd, CRYPT_FLAGS_ACTIVATION, &flags) ||
+	     flags != luks_flags(request->plan)))
 		ret = differs_number("flags", flags, luks_flags(request->plan), st);
 	if (ret || !secret)
 		goto out;
@@ -192,6 +194,11 @@ int luks_check_copy(struct luks_header *header, int copy, const struct luks_requ
 	int ret = metadata ? extent_read(copy, metadata, LUKS2_METADATA, 0) : -ENOMEM;
 
 	memset(header, 0, sizeof(*header));
+	/* There is but one of LUKS1's. */
+	if (!ret && request->luks1) {
+		free(metadata);
+		return check_header(header, copy, request, secret, name, st);
+	}
 	for (int other = 1; other >= 0 && !ret; other--) {
 		ret = extent_write(copy, metadata, LUKS2_METADATA, 0);
 		if (!ret)

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What format's options say, checked before anything is opened. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "cmd_format.h"
+#include "volume/undo.h"
+
+static bool uuid_valid(const char *text)
+{
+	static const char shape[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+
+	if (strlen(text) != sizeof(shape) - 1)
+		return false;
+	for (size_t i = 0; shape[i]; i++)
+		if (shape[i] == '-' ? text[i] != '-' : !strchr("0123456789abcdefABCDEF", text[i]))
+			return false;
+	return true;
+}
+
+static int check_key_fd(int fd, struct status *st)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0)
+		return status_set(st, ST_USAGE, EBADF, "--key-fd: descriptor %d is not open.", fd);
+	/* Waiting to read from the end of a pipe that is for writing has no end. */
+	if ((flags & O_ACCMODE) == O_WRONLY || (flags & O_PATH))
+		return status_set(st, ST_USAGE, EBADF,
+				  "--key-fd: descriptor %d is not open for reading.", fd);
+	return 0;
+}
+
+bool format_luks1(const struct format_options *o)
+{
+	return o->type && !strcmp(o->type, "luks1");
+}
+
+/* An option that a LUKS1 header has no place for, or NULL. */
+static const char *not_luks1(const struct format_options *o)
+{
+	if (o->label)
+		return "--label";
+	if (o->subsystem)
+		return "--subsystem";
+	if (o->plan.pbkdf && strcmp(o->plan.pbkdf, "pbkdf2"))
+		return "--pbkdf other than pbkdf2";
+	if (o->plan.pbkdf_memory)
+		return "--pbkdf-memory";
+	if (o->plan.pbkdf_parallel)
+		return "--pbkdf-parallel";
+	if (o->plan.sector_size && o->plan.sector_size != 512)
+		return "--sector-size other than 512";
+	if (o->plan.integrity)
+		return "--integrity";
+	return o->plan.allow_discards ? "--allow-discards (which LUKS2 stores)" : NULL;
+}
+
+/* What the type says of the plan is said to the plan's options. */
+static int check_type(struct format_options *o, struct status *st)
+{
+	struct plan_source source = {0};
+	const char *fault;
+	int ret;
+
+	if (o->type && strcmp(o->type, "luks2") && !format_luks1(o))
+		return status_set(st, ST_USAGE, EINVAL,
+				  "--type: \"%s\" is none of luks1 and luks2.", o->type);
+	if (!format_luks1(o))
+		return 0;
+	fault = not_luks1(o);
+	if (fault)
+		return status_set(st, ST_USAGE, EINVAL,
+				  "--type luks1 and %s contradict each other.", fault);
+	ret = cmd_plan_parse(&source, &o->plan, o->plan.from != NULL, st);
+	if (!ret && source.has_wanted && source.wanted.kind->wide_block)
+		ret = status_set(st, ST_USAGE, EINVAL,
+				 "--type luks1 and --cipher %s contradict each other: what needs "
+				 "LUKS1 opens no such cipher.",
+				 o->plan.cipher);
+	plan_source_free(&source);
+	o->plan.sector_size = 512;
+	o->plan.pbkdf = "pbkdf2";
+	return ret;
+}
+
+int format_fit_luks1(struct plan *plan, struct status *st)
+{
+	char text[SPEC_TEXT_MAX];
+
+	/* A LUKS1 header stores no flags; crypttab can. */
+	plan->n_flags = 0;
+	plan->luks1 = true;
+	if (plan->spec.kind->wide_block)
+		return status_set(st, ST_REFUSED, EINVAL,
+				  "%s is best here, but what needs LUKS1 opens no such cipher; "
+				  "--cipher aes-xts-plain64 insists on one that it opens. Nothing "
+				  "was written.",
+				  spec_print(&plan->spec, text));
+	return 0;
+}
+
+int format_check_options(struct format_options *o, const struct cmd_globals *globals,
+			 struct status *st)
+{
+	int ret;
+
+	if (globals->sysroot)
+		return status_set(
+			st, ST_USAGE, EINVAL,
+			"format works on this machine; --sysroot makes no sense with it.");
+	if (!o->automatic && !o->plan.cipher)
+		return status_set(st, ST_USAGE, EINVAL,
+				  "format: say --auto (let the program choose) or --cipher SPEC.");
+	if (o->key_file && o->key_fd != FORMAT_KEY_FD_NONE)
+		return status_set(
+			st, ST_USAGE, EINVAL,
+			"--key-file and --key-fd both say where the secret is: give one.");
+	ret = o->key_fd == FORMAT_KEY_FD_NONE ? 0 : check_key_fd((int)o->key_fd, st);
+	if (ret)
+		return ret;
+	if (o->plan.from && !strcmp(o->plan.from, "-") &&
+	    ((o->key_file && !strcmp(o->key_file, "-")) || !o->key_fd))
+		return status_set(st, ST_USAGE, EINVAL,
+				  "--from and the key cannot both be read from standard input.");
+	if (o->uuid && !uuid_valid(o->uuid))
+		return status_set(st, ST_USAGE, EINVAL,
+				  "--uuid: \"%s\" is not of the form "
+				  "01234567-89ab-cdef-0123-456789abcdef.",
+				  o->uuid);
+	ret = o->undo_file ? undo_check(o->undo_file, st) : 0;
+	if (!ret)
+		ret = check_type(o, st);
+	if (!ret)
+		ret = cmd_plan_label("label", o->label, st);
+	if (!ret)
+		ret = cmd_plan_label("subsystem", o->subsystem, st);
+	return ret ? ret : cmd_plan_check(&o->plan, o->plan.from != NULL, st);
+}
