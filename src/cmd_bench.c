@@ -9,6 +9,7 @@
 #include "cmd_bench.h"
 #include "decide/crossing.h"
 #include "decide/versus.h"
+#include "report/chart.h"
 #include "report/json_crossing.h"
 #include "report/json_facts.h"
 #include "report/json_measure.h"
@@ -55,6 +56,8 @@ static const struct opt table[] = {
 	 "CBC encryption of cpu: serial (default), multi for\nseveral sectors at once, or both."},
 	{"save", 0, OPT_STRING, "FILE", BENCH(save), 0, 0,
 	 "Save the results as JSON, for recommend --from and\ncompare."},
+	{"plot", 0, OPT_STRING, "FILE", BENCH(plot), 0, 0,
+	 "Draw them over size, by gnuplot: FILE.svg or FILE.png."},
 	OPT_END};
 
 /* What the cells say together. */
@@ -121,10 +124,13 @@ static int report(const struct cmd_globals *globals, const struct conclusions *c
 		  const struct measurement *m, const struct facts *facts, struct status *st)
 {
 	struct json_object *doc = document(c, m, facts);
-	int ret, saved = 0;
+	struct status plot_st = {ST_OK, ""};
+	int ret, saved = 0, plotted = 0;
 
 	if (options.save)
 		saved = save_document(doc, options.save, SCHEMA, st);
+	if (options.plot)
+		plotted = chart_save(m, facts->cpu.model, options.plot, &plot_st);
 	if (globals->json) {
 		ret = json_print(doc);
 	} else {
@@ -134,12 +140,15 @@ static int report(const struct cmd_globals *globals, const struct conclusions *c
 	if (ret)
 		return ret;
 	/* The results are out: an error document after them would be a second one. */
-	if (saved) {
-		output_flush();
+	output_flush();
+	if (saved)
 		cmd_say("%s", st->message);
+	if (plotted)
+		cmd_say("%s", plot_st.message);
+	ret = verdict(m);
+	if (saved)
 		return st->code;
-	}
-	return verdict(m);
+	return ret || !plotted ? ret : (int)plot_st.code;
 }
 
 static int conclude(const struct cmd_globals *globals, const struct measurement *m,
@@ -190,6 +199,8 @@ static int run(const struct cmd_globals *globals, char **operands, int n, struct
 	if (!plan)
 		return status_nomem(st);
 	ret = options.save ? save_check(options.save, SCHEMA, st) : 0;
+	if (!ret && options.plot)
+		ret = chart_check(options.plot, st);
 	if (!ret)
 		ret = choose_experiment(globals, &operands, &n, st);
 	if (!ret)

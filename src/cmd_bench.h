@@ -9,7 +9,7 @@
 /* As they stand on the command line; NULL: not given. */
 struct bench_options {
 	const char *engine, *sector_size, *size, *threads, *depth, *flags, *path, *tier, *shape,
-		*save;
+		*save, *plot;
 	const char *experiment;
 	double seconds;
 	uint64_t buffer;

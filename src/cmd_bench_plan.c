@@ -422,7 +422,7 @@ int bench_plan(struct bench_plan *plan, const struct bench_options *o, char **sp
 	r->depths = plan->depths;
 	r->tiers = plan->tiers;
 	r->seconds = o->seconds;
-	r->fit = true;
+	r->fit = !o->sector_size;
 	r->buffer = o->buffer;
 	if (o->seconds < SECONDS_MIN)
 		return status_set(st, ST_USAGE, EINVAL, "--time: at least %.2f seconds are needed.",

@@ -29,17 +29,17 @@ bench() {
 	expect 0 "$DMCT" bench --json --time 0.4
 	valid bench
 	is "$(json .schema)" dmcrypt-tune.bench.v1
-	is "$(json '.results | length')" 104
+	is "$(json '.results | length')" 124
 	is "$(json '[.results[] | select(.engine == "cpu") | .spec] | unique | length')" 16
-	is "$(json '[.results[] | select(.engine == "afalg") | .spec] | unique | length')" 20
-	is "$(json '[.results[] | [.spec, .engine, .direction]] | unique | length')" 104
+	is "$(json '[.results[] | select(.engine == "afalg" and (.spec | test("@"))) | .spec] | unique | length')" 20
+	is "$(json '[.results[] | [.spec, .engine, .direction, .size]] | unique | length')" 124
 	is "$(json '[.results[] | select(.spec | startswith("xchacha12")) | .engine] | unique | join(" ")')" afalg
 	is "$(json '[.results[] | select(.error == null and .checked != true)] | length')" 0
 	is "$(json '[.results[] | select(.error == null and (.low > .median or .median > .high))] | length')" 0
 	is "$(json '[.results[] | select(.error != null and (.error.reason | length) == 0)] | length')" 0
 	is "$(json '[.results[] | select(.engine == "cpu" and .error != null)] | length')" 0
 	is "$(json '[.results[] | select(.engine == "cpu") | .size] | unique | join(" ")')" 65536
-	is "$(json '[.results[] | select(.engine == "afalg") | "\(.size)"] - ["512", "1024", "2048", "4096"] | length')" 0
+	is "$(json '[.results[] | select(.engine == "afalg") | "\(.size)"] - ["512", "1024", "2048", "4096"] | unique | sort | join(" ")')" "16384 65536"
 }
 
 @test "AF_ALG where it cannot be had: status 7, a reason, and still the document" {
@@ -57,8 +57,78 @@ bench() {
 	bench --engine cpu --threads 1,2,1 --size 4096,65536 --sector-size 4096,512 aes-xts-plain64/256 aes-xts-plain64/256@4096
 	is "$(json '[.results[].spec] | unique | join(" ")')" "aes-xts-plain64/256@4096 aes-xts-plain64/256@512"
 	is "$(json '[.results[] | [.spec, .direction, .size, .threads]] | (unique | length), length' | tr '\n' ' ')" "16 16 "
-	bench --engine cpu --size 1024 aes-xts-plain64
-	is "$(json '[.results[].spec] | unique | join(" ")')" "aes-xts-plain64/512@1024 aes-xts-plain64/512@512"
+	expect 1 "$DMCT" bench --engine cpu --size 1024 --sector-size 1024,4096 aes-xts-plain64
+	says "1024 is not a multiple of the sector size"
+}
+
+@test "--size alone: messages with one IV, below a sector too, in every engine; each output checked" {
+	bench --time 0.5 --engine cpu,openssl --size 16,48,64,256,1024,8192,16384,131072 --tier all aes-xts-plain64/512 aes-cbc-essiv:sha256/128
+	is "$(json '[.results[] | select(.checked)] | length')" "$(json '2 * 2 * 8 * (([.cpu.tiers[] | select(.usable)] | length) + 1)')"
+	is "$(json '[.results[].spec] | unique | join(" ")')" "aes-cbc-essiv:sha256/128 aes-xts-plain64/512"
+	is "$(json '[.results[].size] | unique | map(tostring) | join(" ")')" "16 48 64 256 1024 8192 16384 131072"
+	is "$(json '[.results[] | select(.error)] | length')" 0
+	is "$(json '.multi_buffer | length')" 0
+	# Sectors where they are named, messages where not.
+	bench --engine cpu --size 8192 aes-xts-plain64/512@4096 aes-xts-plain64/512
+	is "$(json '[.results[].spec] | unique | join(" ")')" "aes-xts-plain64/512 aes-xts-plain64/512@4096"
+}
+
+@test "tables against bitslicing against hardware: longer messages are faster, and hardware is fastest" {
+	[ "$(uname -m)" = x86_64 ] || skip "the tier aesni is for x86"
+	grep -q '^flags.* aes' /proc/cpuinfo || skip "this CPU has no AES instructions"
+	bench --time 1 --engine cpu --tier table,portable,aesni --size 16,16384 aes-xts-plain64/512
+	# Factors that no load hides: on an idle machine it is 25, 40 and 3.
+	is "$(json '[.results[] | select(.direction == "encrypt")] | map({("\(.tier) \(.size)"): .median}) | add
+		| .["aesni 16384"] > 5 * .["table 16384"] and .["aesni 16384"] > 5 * .["aesni 16"]
+			and .["table 16384"] > 1.3 * .["table 16"]')" true
+	bench --engine cpu --cpu-disable aes --size 16384 aes-xts-plain64/512
+	is "$(json '[.results[].tier] | unique | join(" ")')" portable
+}
+
+@test "XTS against CBC, 256 bits against 128: ratios with their intervals, per size, and in words" {
+	local specs=(aes-xts-plain64/512 aes-xts-plain64/256 aes-cbc-plain64/256 aes-cbc-plain64/128)
+	bench --time 1 --engine cpu --size 64,4096 "${specs[@]}"
+	is "$(json '[.versus[] | [.left, .right] | join(" ")] | unique | join(",")')" \
+		"AES-256-CBC AES-128-CBC,AES-256-XTS AES-128-CBC,AES-256-XTS AES-128-XTS,AES-256-XTS AES-256-CBC"
+	is "$(json '.versus | length')" 16
+	is "$(json '[.versus[] | select(.low > .ratio or .ratio > .high)] | length')" 0
+	is "$(json '[.versus[] | select((.verdict == "faster") != (.low > 1) or (.verdict == "slower") != (.high < 1))] | length')" 0
+	is "$(json '. as $d | [.versus[] | . as $v
+		| [$d.results[] | select(.direction == $v.direction and .size == $v.size)] as $r
+		| (($r[] | select(.spec == $v.left_spec) | .median) / ($r[] | select(.spec == $v.right_spec) | .median)) / $v.ratio
+		| . > 0.999 and . < 1.001] | all')" true
+	# Encryption in CBC is serial: whatever the machine does, XTS with AES instructions is far ahead at 4096 bytes.
+	if [ "$(json '.results[0].tier')" != portable ]; then
+		is "$(json '.versus[] | select(.left == "AES-256-XTS" and .right == "AES-128-CBC" and .direction == "encrypt" and .size == 4096)
+			| .verdict')" faster
+	fi
+	expect 0 "$DMCT" bench --time 0.5 --engine cpu --size 64,4096 "${specs[@]}"
+	[[ $output == *"AES-256-XTS against AES-128-CBC here (cpu, "*"), encryption: "*" bytes ("*" times as fast)"* ]]
+}
+
+@test "ratios come from pairs of slices, with their interval; more threads show how they scale" {
+	bench --time 1 --engine cpu --threads 1,2 aes-xts-plain64/512@4096
+	is "$(json '[.results[] | .to_best.pairs >= 3 and .to_best.low <= .to_best.ratio and .to_best.ratio <= .to_best.high] | all')" true
+	is "$(json '[.results[] | select(.to_best.ratio == 1 and .to_best.low == 1 and .to_best.high == 1)] | length')" 4
+	is "$(json '[.results[] | select(.threads == 1) | .scaling] | unique | map(tostring) | join(" ")')" null
+	is "$(json '[.results[] | select(.threads == 2) | .scaling > 0] | unique | map(tostring) | join(" ")')" true
+	is "$(json '. as $d | [.results[] | select(.threads == 2) | . as $r
+		| ($d.results[] | select(.threads == 1 and .direction == $r.direction) | .median) * $r.scaling / $r.median
+		| . > 0.999 and . < 1.001] | all')" true
+	[ "$(json '.roofline | length')" -gt 0 ] || return 0
+	is "$(json '[.results[] | select(.to_roofline.pairs >= 5) | .roofline_share == .to_roofline.ratio] | all')" true
+}
+
+@test "in-process and kernel side by side: the crossing, or why it could not be measured" {
+	bench --engine cpu,afalg --size 512,4096 aes-xts-plain64/512
+	is "$(json '.crossing | has("available")')" true
+	if [ "$(json '.kernel.af_alg.available')" = false ]; then
+		is "$(json '.crossing | [.available, .basis, (.sizes | length)] | map(tostring) | join(" ")')" "false null 0"
+		is "$(json .crossing.reason)" "$(json .kernel.af_alg.reason)"
+	fi
+	bench --engine cpu --size 512 aes-xts-plain64/512
+	is "$(json .crossing)" null
+	is "$(json '.fits | length')" 0
 }
 
 @test "the widest AES units also on all CPUs at once, though cells are on one" {
@@ -183,7 +253,9 @@ bench() {
 	local bad
 	for bad in "--engine gpu" "--engine cpu,,openssl" "--engine dm" "--tier fast" "--tier all --engine openssl" \
 		"--sector-size 4000" "--sector-size 0" "--sector-size 8192" "--sector-size 512," "--size 0" "--size 1000" \
-		"--size 99999999999" "--size 18446744073709551616" "--size 1024 --sector-size 4096" "--size 512 --engine afalg" \
+		"--size 99999999999" "--size 18446744073709551616" "--size 1024 --sector-size 4096" "--size 8 aes-xts-plain64" "--size 24" "--size 2097152" "--size 16 --sector-size 512" \
+		"--size 65536 --engine afalg --sector-size 512" "--size 256 aes-xts-plain64/512@512" "--depth 0" "--depth 257" \
+		"--depth 2 --engine cpu" "--path none" "--path splice --engine cpu" \
 		"--threads 0" "--threads 1025" "--threads -1" "--threads many" "--time 0" "--time -1" "--time nan" \
 		"--time 1,5" "--buffer 0" "--buffer 999999999999" "--shape round" "rot13" "aes-ecb" "aes-xts-plain/512" \
 		"aes-xts-plain64/511" "aes-xts-plain64/384" "aes-xts-plain64/512@4096 --sector-size 512"; do
@@ -352,4 +424,47 @@ bench() {
 	is "$(json '[.results[] | select(.engine == "cpu" and .checked) | .tier] | unique | join(" ")')" \
 		"$(json '[.cpu.tiers[] | select(.usable and .bits) | .name] | sort | join(" ")')"
 	is "$(json '[.results[] | select(.engine == "cpu" and .checked and .roofline_share == null)] | length')" 0
+}
+
+@test "--plot: a picture over size, whatever its name; none of it by a shell" {
+	need gnuplot "package gnuplot-nox"
+	local name=$T/'it"s $(touch x) `x` \n.svg'
+	expect 0 "$DMCT" bench --json --time 0.3 --engine cpu --tier all --size 64,1024,16384 --plot "$name" --save "$T/r.json" \
+		aes-xts-plain64/512 aes-cbc-essiv:sha256/128
+	valid bench
+	[ "$(find "$T" | wc -l)" -eq 3 ]
+	python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$name"
+	mv "$name" "$T/p.svg"
+	for name in "aes-xts-plain64/512, cpu portable" "aes-cbc-essiv:sha256/128, cpu table" Encryption Decryption \
+		"between the quartiles" GB/s 16K; do
+		grep -Fq "<text>$name</text>" "$T/p.svg"
+	done
+	expect 0 "$DMCT" bench --time 0.2 --engine cpu --plot "$T/p.PNG" aes-xts-plain64/512@4096
+	is "$(head -c 8 "$T/p.PNG" | od -An -t x1 | tr -d ' ')" 89504e470d0a1a0a
+	[[ $output == *"aes-xts-plain64/512@4096"* ]]
+	# Earlier pictures are replaced, nothing else is.
+	expect 0 "$DMCT" bench --time 0.2 --engine cpu --plot "$T/p.PNG" aes-xts-plain64/512@4096
+	cp "$T/r.json" "$T/other.png"
+	expect 6 timeout 2 "$DMCT" bench --time 30 --engine cpu --plot "$T/other.png" aes-xts-plain64/512@4096
+	says "other.png exists and holds something else than PNG pictures"
+	cmp "$T/r.json" "$T/other.png"
+	for name in "$T/p.gif" "$T/png" "" "$T/none/p.svg"; do
+		expect 1 timeout 2 "$DMCT" bench --time 30 --engine cpu --plot "$name"
+		[ "$(wc -l <<<"$stderr")" -eq 1 ]
+	done
+}
+
+@test "--plot without gnuplot, or with one that fails: the results, a sentence, status 7, no picture" {
+	local dir=$T/bin
+	mkdir "$dir"
+	expect 7 env PATH="$dir" "$DMCT" bench --json --time 0.2 --engine cpu --plot "$T/p.svg" aes-xts-plain64/512@4096
+	valid bench
+	is "$(json '[.results[] | select(.checked)] | length')" 2
+	says 'gnuplot, which draws the picture, is not installed'
+	printf '#!/bin/sh\necho "line 1: no such terminal" >&2\nexit 1\n' >"$dir/gnuplot"
+	chmod 755 "$dir/gnuplot"
+	expect 7 env PATH="$dir" "$DMCT" bench --json --time 0.2 --engine cpu --plot "$T/p.svg" aes-xts-plain64/512@4096
+	valid bench
+	says 'gnuplot drew nothing: line 1: no such terminal'
+	[ ! -e "$T/p.svg" ]
 }

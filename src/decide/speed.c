@@ -84,7 +84,12 @@ static bool comparable(const struct decide_input *input, const struct measure_re
 
 static bool usable(const struct measure_result *r)
 {
-	return !r->error_code[0] && r->checked && r->median > 0 && r->shape == ENGINE_SERIAL;
+	/* Through AF_ALG dm-crypt's requests are one at a time; which way in is faster says nothing
+	 * of dm-crypt, which has none. */
+	bool own_way = r->engine == MEASURE_AFALG && (r->depth > 1 || r->path != MEASURE_COPY);
+
+	return !r->error_code[0] && r->checked && r->median > 0 && r->shape == ENGINE_SERIAL &&
+	       !own_way;
 }
 
 /* The sector size of a cell: said by its spec, or, for one request a sector, by the request's size.

@@ -282,8 +282,9 @@ static int add_fits(const struct builder *b)
 	for (size_t i = 0; i < request.n_specs && !ret; i++) {
 		struct backend_cell what = {.spec = request.specs[i], .facts = b->facts};
 
-		what.spec.sector = 0;
-		for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]) && !ret; s++) {
+		/* Who names a sector size wants that. */
+		for (size_t s = 0;
+		     s < sizeof(sizes) / sizeof(sizes[0]) && !ret && !what.spec.sector; s++) {
 			if (has_request(b, &what.spec, sizes[s]))
 				continue;
 			request.sizes = &sizes[s];

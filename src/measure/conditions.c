@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,11 +18,17 @@
 #include "util/sysfile.h"
 #include "util/units.h"
 
+/* CPUs whose throttling is looked at. */
+#define HOT_CPUS 64
 /* Quartiles further apart than this share of the median are noise worth naming. */
 #define NOISY 0.10
 /* Shares of a CPU's time. */
 #define STEAL 0.02
 #define BUSY  0.25
+/* Shares of a speed, from the first half of the run to the second. */
+#define DRIFT 0.05
+/* Times one thread's speed, below which the others have added nothing. */
+#define USELESS 1.10
 
 /* /proc/stat's first line: user nice system idle iowait irq softirq steal (proc(5)). */
 static void read_stat(struct conditions_mark *mark)
@@ -60,12 +67,32 @@ static int add_throttled(const char *root, const char *dir, bool v2, void *arg)
 	return 0;
 }
 
+/* How often CPUs were slowed down for their heat, all together (x86: Documentation/ABI/testing/
+ * sysfs-devices-system-cpu has core_throttle_count and package_throttle_count). */
+static int64_t count_hot(void)
+{
+	char line[32];
+	int64_t sum = -1;
+
+	for (int cpu = 0; cpu < HOT_CPUS; cpu++) {
+		if (sysfile_line(
+			    NULL, line, sizeof(line),
+			    "/sys/devices/system/cpu/cpu%d/thermal_throttle/core_throttle_count",
+			    cpu) >= 0)
+			sum = (sum < 0 ? 0 : sum) + strtoll(line, NULL, 10);
+		else if (cpu == 0)
+			break;
+	}
+	return sum;
+}
+
 void conditions_mark(struct conditions_mark *mark)
 {
 	struct tms t;
 
 	read_stat(mark);
 	mark->throttled = -1;
+	mark->hot = count_hot();
 	cgroup_visit(NULL, "cpu", add_throttled, &mark->throttled);
 	mark->own = times(&t) == (clock_t)-1 ? -1 : (int64_t)(t.tms_utime + t.tms_stime);
 	mark->ns = clock_ns();
@@ -115,6 +142,9 @@ static int of_counters(struct measurement *m, const struct conditions_mark *a,
 		bad |= add(m, "throttled",
 			   "A cgroup's CPU quota held the run up %" PRId64 " times.",
 			   b->throttled - a->throttled);
+	if (a->hot >= 0 && b->hot > a->hot)
+		bad |= add(m, "hot", "CPUs were slowed down for their heat %" PRId64 " times.",
+			   b->hot - a->hot);
 	return bad;
 }
 
@@ -139,6 +169,51 @@ static int of_machine(struct measurement *m, const struct cpu_facts *cpu)
 			   "Features disabled by --cpu-disable are so in the cpu engine only: the "
 			   "kernel and OpenSSL still use them.");
 	return bad;
+}
+
+static int of_run(struct measurement *m, const struct conditions_run *run)
+{
+	int bad = 0;
+
+	if (fabs(run->drift) > DRIFT)
+		bad |= add(m, "drift",
+			   "Speeds %s by %.0f %% from the first half of the run to the second.",
+			   run->drift < 0 ? "fell" : "rose", fabs(run->drift) * 100);
+	if (2 * run->unsettled > run->cells)
+		bad |= add(m, "unsettled",
+			   "%zu of %zu cells had not settled when their time for warming up was "
+			   "over.",
+			   run->unsettled, run->cells);
+	return bad;
+}
+
+/* Cells that more threads did not make faster. */
+static int of_threads(struct measurement *m, const struct cpu_facts *cpu)
+{
+	const struct measure_result *worst = NULL;
+	size_t useless = 0, n = 0;
+	char spec[SPEC_TEXT_MAX];
+
+	for (size_t i = 0; i < m->n_results; i++) {
+		const struct measure_result *r = &m->results[i];
+
+		if (!(r->scaling > 0) || (cpu->allowed && r->threads > cpu->allowed) ||
+		    (cpu->quota > 0 && cpu->quota < r->threads))
+			continue;
+		n++;
+		useless += r->scaling < USELESS;
+		if (r->scaling < USELESS && (!worst || r->scaling < worst->scaling))
+			worst = r;
+	}
+	if (!worst)
+		return 0;
+	return add(
+		m, "threads-add-nothing",
+		"%zu of %zu cells with more threads are no faster than with one, the worst %s of "
+		"%s (%s): %u threads did %.2f times as much.",
+		useless, n, worst->direction == ENGINE_ENCRYPT ? "encryption" : "decryption",
+		spec_print(&worst->spec, spec), measure_engine_name(worst->engine), worst->threads,
+		worst->scaling);
 }
 
 static int of_results(struct measurement *m)
@@ -233,19 +308,21 @@ static int of_rooflines(struct measurement *m, const struct cpu_facts *cpu)
 
 int conditions_find(struct measurement *m, const struct facts *facts,
 		    const struct conditions_mark *before, const struct conditions_mark *after,
-		    double cut_short)
+		    const struct conditions_run *run)
 {
 	int bad = 0;
 
 	bad |= of_machine(m, &facts->cpu);
 	bad |= of_counters(m, before, after);
-	if (cut_short > 0)
+	if (run->cut_short > 0)
 		bad |= add(m, "budget",
 			   "The time was too short for so many cells or so long calls: the slowest "
 			   "got %d slices only, and it took %.1f s instead of %.1f s.",
 			   SAMPLER_MIN_SLICES, (double)(after->ns - before->ns) / CLOCK_SECOND,
-			   cut_short);
+			   run->cut_short);
+	bad |= of_run(m, run);
 	bad |= of_results(m);
+	bad |= of_threads(m, &facts->cpu);
 	bad |= of_rooflines(m, &facts->cpu);
 	return bad ? -ENOMEM : 0;
 }

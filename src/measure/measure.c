@@ -12,6 +12,7 @@
 #include "measure/conditions.h"
 #include "measure/dm_map.h"
 #include "measure/fit.h"
+#include "measure/pairs.h"
 #include "measure/roofline.h"
 #include "measure/sampler.h"
 #include "measure/stats.h"
@@ -124,6 +125,14 @@ static int open_all(struct job *job)
 	return ret;
 }
 
+/* Those of one direction and sector or message size stand against each other. */
+static unsigned contest_group(const struct cell *cell)
+{
+	const size_t unit = backend_unit(&cell->what.spec, cell->what.size);
+
+	return 1 + (cell->what.direction == ENGINE_DECRYPT) + 2 * (unsigned)unit;
+}
+
 static int list_items(struct job *job)
 {
 	size_t n = 0;
@@ -136,6 +145,7 @@ static int list_items(struct job *job)
 
 		if (!*cell->error.code) {
 			job->items[n].slice = cell_slice;
+			job->items[n].group = contest_group(cell);
 			job->items[n++].arg = cell;
 		}
 	}
@@ -160,7 +170,7 @@ static int check_all(struct job *job)
 	return ret;
 }
 
-static void fill_results(struct job *job)
+static int fill_results(struct job *job)
 {
 	for (size_t i = 0; i < job->cells.n; i++) {
 		const struct cell *cell = &job->cells.list[i];
@@ -177,12 +187,15 @@ static void fill_results(struct job *job)
 
 		if (*r->error_code)
 			continue;
-		stats_of(&stats, job->items[i].samples, job->items[i].n);
+		if (sampler_stats(&stats, &job->items[i]))
+			return -ENOMEM;
 		r->median = stats.median;
 		r->low = stats.low;
 		r->high = stats.high;
 		r->slices = (unsigned)job->items[i].n;
 	}
+	return pairs_fill(job->m, job->items, job->n_cell_items, &job->roofs,
+			  job->items + job->n_cell_items, job->n_items - job->n_cell_items);
 }
 
 /* The crossings alone, which stand last, are no results of specs. */
@@ -207,6 +220,7 @@ static int sample(struct job *job)
 {
 	struct sampler_options options = {.deadline = job->start + job->budget,
 					  .after = true,
+					  .contest = job->request->contest,
 					  .now = clock_ns,
 					  .stopped = stop_signal,
 					  .progress = tell,
@@ -238,6 +252,9 @@ static int measure_all(struct job *job, const struct facts *facts)
 		ret = open_all(job);
 	if (!ret)
 		ret = roofs_list(&job->roofs, request, facts, &job->run);
+	/* Within the time, too. */
+	if (!ret)
+		ret = trial_multi_buffer(job->m);
 	if (ret)
 		return ret;
 	ret = sample(job);
@@ -245,12 +262,11 @@ static int measure_all(struct job *job, const struct facts *facts)
 		ret = check_all(job);
 	if (ret)
 		return ret;
-	fill_results(job);
-	ret = part_crossings(job->m);
+	ret = fill_results(job);
+	if (!ret)
+		ret = part_crossings(job->m);
 	if (!ret)
 		ret = fit_results(job->m);
-	if (!ret)
-		ret = trial_multi_buffer(job->m);
 	if (ret)
 		return ret;
 	return roofs_fill(job->m, &job->roofs, job->items + job->n_cell_items,
@@ -302,9 +318,21 @@ static int check_reference(struct status *st)
 	return ret ? status_nomem(st) : 0;
 }
 
+/* What conditions want to know of the sampling. */
+static void describe_run(struct conditions_run *about, const struct job *job)
+{
+	about->cut_short = job->cut_short ? job->request->seconds : 0;
+	about->drift = job->items ? sampler_drift(job->items, job->n_items) : 0;
+	for (size_t i = 0; i < job->n_cell_items; i++) {
+		about->cells += !job->items[i].error;
+		about->unsettled += !job->items[i].error && !job->items[i].settled;
+	}
+}
+
 int measure_run(struct measurement *m, const struct measure_request *request,
 		const struct facts *facts, struct status *st)
 {
+	struct conditions_run about = {.cut_short = 0};
 	struct conditions_mark before, after;
 	struct rlimit files;
 	struct stop stop;
@@ -331,9 +359,9 @@ int measure_run(struct measurement *m, const struct measure_request *request,
 		ret = stopped(st);
 	stop_end(&stop);
 	conditions_mark(&after);
+	describe_run(&about, job);
 	if (!ret)
-		ret = conditions_find(m, facts, &before, &after,
-				      job->cut_short ? request->seconds : 0);
+		ret = conditions_find(m, facts, &before, &after, &about);
 	free_job(job);
 	if (files.rlim_max)
 		setrlimit(RLIMIT_NOFILE, &files);

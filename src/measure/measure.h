@@ -26,6 +26,12 @@ enum measure_path {
 	MEASURE_SPLICE /* vmsplice(2) and splice(2): the pages themselves, where the kernel does */
 };
 
+/* A ratio of speeds by pairs of slices that were taken in the same round. */
+struct measure_ratio {
+	double ratio, low, high; /* the median, and its 95 % confidence interval */
+	unsigned pairs;          /* 0: there is none */
+};
+
 /* One cell: spec (with sector size) × direction × request size × engine × tier × shape × threads ×
  * depth × path (afalg) × flags (dm). */
 struct measure_result {
@@ -49,6 +55,9 @@ struct measure_result {
 	unsigned slices;          /* that the median is of; 0: not known */
 	double roofline_share; /* of the CPU's AES rounds at that key size and thread count; 0 when
 				  there is no roofline */
+	struct measure_ratio to_roofline, to_best; /* best: the fastest cell of the same direction,
+						      sector or message size and threads */
+	double scaling; /* times the same cell on one thread; 0: not measured, or one thread */
 	/*
 	 * The output of one of the threads was compared before and after the timing, and agreed
 	 * (of requests longer than 64 KiB the first, middle and last sectors): for specs that the
@@ -136,7 +145,8 @@ struct measure_request {
 	const uint64_t *sizes; /* bytes a request; n_sizes 0: the default of each engine */
 	size_t n_sizes;
 	bool messages;  /* a spec without a sector size: each request is one message of its size */
-	bool fit;       /* also the messages of afalg that a fit of its times needs */
+	bool fit;       /* also the messages that a fit of afalg's times needs, where the spec
+			  says no sector size */
 	bool crossing;  /* also afalg without a cipher (m->crossing) */
 	unsigned paths; /* of afalg, bit 1 << MEASURE_x; 0: copy */
 	unsigned engines;                       /* bit 1 << MEASURE_x */
@@ -153,6 +163,7 @@ struct measure_request {
 	const unsigned *depths; /* of the engines that have requests in flight; n_depths 0: one */
 	size_t n_depths;
 	double seconds; /* the whole budget, warm-up and checks included */
+	bool contest;   /* only the fastest count: see sampler_options */
 	size_t buffer;  /* bytes walked per thread; default 1 MiB when 0 */
 	void (*progress)(void *arg, double fraction, const char *what); /* may be NULL */
 	void *progress_arg;

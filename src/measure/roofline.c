@@ -119,7 +119,8 @@ int roofs_fill(struct measurement *m, const struct roofs *roofs, struct sampler_
 		roofline = row(m, roof);
 		if (!roofline)
 			return -ENOMEM;
-		stats_of(&stats, items[i].samples, items[i].n);
+		if (sampler_stats(&stats, &items[i]))
+			return -ENOMEM;
 		*(roof->key_bits == 128 ? &roofline->aes128 : &roofline->aes256) = stats.median;
 	}
 	for (size_t i = 0; i < m->n_results; i++) {
@@ -128,7 +129,7 @@ int roofs_fill(struct measurement *m, const struct roofs *roofs, struct sampler_
 		const bool aes = engine_supports(&r->spec) || engine_gcm_supports(&r->spec);
 		double most = aes ? best(m, r) : 0;
 
-		if (!*r->error_code && most > 0)
+		if (!*r->error_code && most > 0 && !(r->roofline_share > 0))
 			r->roofline_share = r->median / most;
 	}
 	return 0;

@@ -24,6 +24,8 @@
 #define LONGEST 8
 /* A call of so many slices' length need not be taken more than once at a time. */
 #define LONG_CALL 4
+/* Rounds between two looks at who can still win. */
+#define CONTEST_ROUNDS 8
 /* Slices shorter than this share of what is wanted are lengthened. */
 #define ENOUGH 0.6
 /* Calls beyond which a slice is not lengthened: something that takes no time at all is broken. */
@@ -67,18 +69,24 @@ static int take(struct sampler_item *item, const struct sampler_options *options
 	return 0;
 }
 
-static int keep(struct sampler_item *item, double speed)
+static int keep(struct sampler_item *item, double speed, unsigned round)
 {
 	size_t room = item->room ? item->room * 2 : 64;
-	double *grown;
+	unsigned *rounds;
+	double *samples;
 
 	if (item->n == item->room) {
-		grown = realloc(item->samples, room * sizeof(*grown));
-		if (!grown)
+		samples = realloc(item->samples, room * sizeof(*samples));
+		if (!samples)
 			return -ENOMEM;
-		item->samples = grown;
+		item->samples = samples;
+		rounds = realloc(item->rounds, room * sizeof(*rounds));
+		if (!rounds)
+			return -ENOMEM;
+		item->rounds = rounds;
 		item->room = room;
 	}
+	item->rounds[item->n] = round;
 	item->samples[item->n++] = speed;
 	return 0;
 }
@@ -105,7 +113,7 @@ static int calibrate(struct sampler_item *item, uint64_t slice,
 			return ret;
 		if (item->calls == 1 && (ns >= SLICE_MAX || ns >= LONG_CALL * slice)) {
 			item->wanted = (double)slice;
-			return keep(item, speed);
+			return keep(item, speed, 0);
 		}
 		if (ns >= LONGEST * slice || item->calls >= CALLS_MAX)
 			break;
@@ -205,7 +213,7 @@ static uint64_t last_moment(const struct sampler_item *items, size_t n,
 static bool passed_over(const struct sampler_item *item, unsigned round, uint64_t deadline,
 			const struct sampler_options *options)
 {
-	if (item->error)
+	if (item->error || item->out)
 		return true;
 	if (item->n < SAMPLER_MIN_SLICES)
 		return item->n > round;
@@ -233,7 +241,7 @@ static long take_round(struct sampler_item *items, const size_t *order, size_t n
 			return item->error;
 		if (item->error)
 			continue;
-		ret = keep(item, speed);
+		ret = keep(item, speed, round + 1);
 		if (ret)
 			return ret;
 	}
@@ -264,6 +272,9 @@ int sampler_run(struct sampler_item *items, size_t n, const struct sampler_optio
 		taken = take_round(items, order, n, round, deadline, options);
 		if (round + 1 == SAMPLER_MIN_SLICES)
 			*cut_short = options->now() > options->deadline;
+		if (options->contest && round % CONTEST_ROUNDS == CONTEST_ROUNDS - 1 &&
+		    sampler_contest(items, n))
+			break;
 	}
 	free(order);
 	return taken < 0 ? (int)taken : 0;
@@ -271,6 +282,8 @@ int sampler_run(struct sampler_item *items, size_t n, const struct sampler_optio
 
 void sampler_free(struct sampler_item *items, size_t n)
 {
-	for (size_t i = 0; items && i < n; i++)
+	for (size_t i = 0; items && i < n; i++) {
 		free(items[i].samples);
+		free(items[i].rounds);
+	}
 }

@@ -16,6 +16,13 @@ struct stats {
  */
 void stats_of(struct stats *stats, double *values, size_t n);
 
+/*
+ * Sorts values[] and fills *stats with the median and a confidence interval of it, of at least 95 %
+ * where there are six values or more (of fewer all): order statistics, which assume no distribution
+ * (Conover, Practical Nonparametric Statistics).
+ */
+void stats_confidence(struct stats *stats, double *values, size_t n);
+
 /* (high - low) / median; 0 when the median is. */
 double stats_spread(double median, double low, double high);
 

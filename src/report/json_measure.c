@@ -51,6 +51,20 @@ static void put_dm(struct json_object *obj, const struct measure_result *r)
 	json_put_string(obj, "queue", *r->queue ? r->queue : NULL);
 }
 
+static struct json_object *ratio_object(const struct measure_ratio *ratio)
+{
+	struct json_object *obj;
+
+	if (!ratio->pairs)
+		return NULL;
+	obj = json_object_new_object();
+	json_put_real(obj, "ratio", ratio->ratio);
+	json_put_real(obj, "low", ratio->low);
+	json_put_real(obj, "high", ratio->high);
+	json_put_u64(obj, "pairs", ratio->pairs);
+	return obj;
+}
+
 static struct json_object *result_object(const struct measure_result *r)
 {
 	struct json_object *obj = json_object_new_object();
@@ -82,6 +96,12 @@ static struct json_object *result_object(const struct measure_result *r)
 		json_put_real(obj, "roofline_share", r->roofline_share);
 	else
 		json_put(obj, "roofline_share", NULL);
+	json_put(obj, "to_roofline", ratio_object(&r->to_roofline));
+	json_put(obj, "to_best", ratio_object(&r->to_best));
+	if (r->scaling > 0)
+		json_put_real(obj, "scaling", r->scaling);
+	else
+		json_put(obj, "scaling", NULL);
 	json_put_bool(obj, "checked", r->checked);
 	return obj;
 }

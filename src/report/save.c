@@ -56,7 +56,8 @@ static ssize_t read_head(const char *path, char *head)
 }
 
 /* Only earlier results, or an empty file, are replaced: under that name may stand a disk image. */
-static int check_old(const char *real, const char *path, const char *schema, struct status *st)
+static int check_old(const char *real, const char *path, const struct save_kind *kind,
+		     struct status *st)
 {
 	char head[HEAD];
 	ssize_t n = read_head(real, head);
@@ -67,15 +68,15 @@ static int check_old(const char *real, const char *path, const char *schema, str
 			"%s exists and cannot be read to see what it holds (%s); remove it "
 			"or choose another name.",
 			path, strerror((int)-n));
-	if (n && !memmem(head, (size_t)n, schema, strlen(schema)))
+	if (n && !memmem(head, (size_t)n, kind->mark, strlen(kind->mark)))
 		return status_set(st, ST_REFUSED, EEXIST,
-				  "%s exists and holds something else than results; remove it or "
+				  "%s exists and holds something else than %s; remove it or "
 				  "choose another name.",
-				  path);
+				  path, kind->name);
 	return 0;
 }
 
-static int find_target(struct target *target, const char *path, const char *schema,
+static int find_target(struct target *target, const char *path, const struct save_kind *kind,
 		       struct status *st)
 {
 	struct stat info;
@@ -89,11 +90,10 @@ static int find_target(struct target *target, const char *path, const char *sche
 			return cannot(st, path, errno);
 		if (!S_ISREG(info.st_mode))
 			return status_set(st, ST_USAGE, EINVAL,
-					  "%s is no regular file: results are saved to nothing "
-					  "else.",
-					  path);
+					  "%s is no regular file: %s are saved to nothing else.",
+					  path, kind->name);
 		target->mode = info.st_mode & 07777;
-		if (check_old(target->path, path, schema, st))
+		if (check_old(target->path, path, kind, st))
 			return -EEXIST;
 	} else if (errno == ENOENT) {
 		strcpy(target->path, path);
@@ -107,12 +107,12 @@ static int find_target(struct target *target, const char *path, const char *sche
 	return 0;
 }
 
-int save_check(const char *path, const char *schema, struct status *st)
+int save_check_kind(const char *path, const struct save_kind *kind, struct status *st)
 {
 	struct target target;
 	int ret;
 
-	ret = find_target(&target, path, schema, st);
+	ret = find_target(&target, path, kind, st);
 	if (!ret && access(target.dir, W_OK | X_OK))
 		ret = cannot(st, path, errno);
 	return ret;
@@ -134,19 +134,17 @@ static int write_all(int fd, const char *text, size_t len)
 	return 0;
 }
 
-static int write_file(int fd, const char *text, mode_t mode)
+static int write_file(int fd, const void *data, size_t len, mode_t mode)
 {
 	int ret;
 
-	ret = write_all(fd, text, strlen(text));
-	if (!ret)
-		ret = write_all(fd, "\n", 1);
+	ret = write_all(fd, data, len);
 	if (!ret && (fchmod(fd, mode) || fsync(fd)))
 		ret = -errno;
 	return ret;
 }
 
-static int replace(const struct target *target, const char *text)
+static int replace(const struct target *target, const void *data, size_t len)
 {
 	char temporary[PATH_MAX + 32];
 	int fd, ret;
@@ -155,7 +153,7 @@ static int replace(const struct target *target, const char *text)
 	fd = mkostemp(temporary, O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	ret = write_file(fd, text, target->mode);
+	ret = write_file(fd, data, len, target->mode);
 	if (close(fd) && !ret)
 		ret = -errno;
 	if (!ret && rename(temporary, target->path))
@@ -165,26 +163,44 @@ static int replace(const struct target *target, const char *text)
 	return ret;
 }
 
-int save_document(struct json_object *doc, const char *path, const char *schema, struct status *st)
+int save_bytes(const void *data, size_t len, const char *path, const struct save_kind *kind,
+	       struct status *st)
 {
 	struct target target;
 	sigset_t all, before;
-	const char *text;
 	int ret;
 
-	text = doc ? json_object_to_json_string_ext(doc, JSON_C_TO_STRING_PRETTY |
-								 JSON_C_TO_STRING_SPACED |
-								 JSON_C_TO_STRING_NOSLASHESCAPE)
-		   : NULL;
-	if (!text)
-		return status_nomem(st);
-	ret = find_target(&target, path, schema, st);
+	ret = find_target(&target, path, kind, st);
 	if (ret)
 		return ret;
 	/* A signal must not leave the new file behind. */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
-	ret = replace(&target, text);
+	ret = replace(&target, data, len);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return ret ? cannot(st, path, -ret) : 0;
+}
+
+int save_check(const char *path, const char *schema, struct status *st)
+{
+	return save_check_kind(path, &(struct save_kind){schema, "results"}, st);
+}
+
+int save_document(struct json_object *doc, const char *path, const char *schema, struct status *st)
+{
+	const struct save_kind kind = {schema, "results"};
+	char *whole = NULL;
+	const char *text;
+	int len, ret;
+
+	text = doc ? json_object_to_json_string_ext(doc, JSON_C_TO_STRING_PRETTY |
+								 JSON_C_TO_STRING_SPACED |
+								 JSON_C_TO_STRING_NOSLASHESCAPE)
+		   : NULL;
+	len = text ? asprintf(&whole, "%s\n", text) : -1;
+	if (len < 0)
+		return status_nomem(st);
+	ret = save_bytes(whole, (size_t)len, path, &kind, st);
+	free(whole);
+	return ret;
 }

@@ -22,4 +22,15 @@ int save_check(const char *path, const char *schema, struct status *st);
  */
 int save_document(struct json_object *doc, const char *path, const char *schema, struct status *st);
 
+/* A kind of file that is none of our documents: what all of its kind hold near their beginning, and
+ * what to call it. */
+struct save_kind {
+	const char *mark, *name;
+};
+
+/* The same two for such a file, of len bytes. */
+int save_check_kind(const char *path, const struct save_kind *kind, struct status *st);
+int save_bytes(const void *data, size_t len, const char *path, const struct save_kind *kind,
+	       struct status *st);
+
 #endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Between the two files of the chart: what is drawn, and who draws it. */
+#ifndef DMCT_REPORT_CHART_INTERNAL_H
+#define DMCT_REPORT_CHART_INTERNAL_H
+
+#include <stdio.h>
+
+#include "measure/measure.h"
+#include "util/status.h"
+
+/* Writes gnuplot's script for a terminal ("svg", "pngcairo"): its picture goes to standard output.
+ * 0, -ENOMEM, or -ENODATA when nothing was measured. */
+int chart_script(FILE *script, const struct measurement *m, const char *cpu, const char *terminal);
+
+/* Runs gnuplot on a script of len bytes; *picture, of *size bytes, is the caller's to free. 0 or
+ * -errno with *st. */
+int chart_draw(const char *script, size_t len, char **picture, size_t *size, struct status *st);
+
+#endif
