@@ -8,7 +8,7 @@ load guest
 specs=(aes-xts-plain64/512 aes-cbc-essiv:sha256/256 xchacha12,aes-adiantum-plain64/256)
 
 @test "bench --engine afalg: three specs at 512 to 4096, both directions, every output checked" {
-	expect 0 "$DMCT" bench --json --engine afalg --time 2 "${specs[@]}"
+	expect 0 "$DMCT" bench --json --engine afalg --sector-size 512,1024,2048,4096 --time 2 "${specs[@]}"
 	is "$(json '.results | length')" 24
 	is "$(json '[.results[] | select(.checked == true and .median > 0 and .low <= .median and .median <= .high)] | length')" 24
 	is "$(json '[.results[].spec] | unique | length')" 12
