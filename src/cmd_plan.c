@@ -15,9 +15,10 @@
 #include "volume/pbkdf.h"
 
 #define DEFAULT_SECONDS 1.2
+#define DISK_SECONDS    0.3
 /* Of the time, for dm-crypt's flags. */
-#define FLAGS_SHARE  0.3
-#define DISK_SECONDS 0.3
+#define FLAGS_SHARE 0.3
+
 /* LUKS2 on-disk format, 2.1: 48 bytes with the NUL; libcryptsetup would cut a longer one off. */
 #define LABEL_MAX 47
 
@@ -106,15 +107,10 @@ static void find_disk_speed(struct plan_source *source, const struct device_fact
 		source->has_disk = false;
 }
 
-static double seconds_of(const struct plan_options *o)
-{
-	return o->time > 0 ? o->time : DEFAULT_SECONDS;
-}
-
 /* Facts and figures: from the file, from a description, or by measuring. */
 static int find_out(struct plan_source *source, const struct cmd_globals *globals,
 		    const struct plan_options *o, const struct device_facts **device,
-		    struct status *st)
+		    double seconds, struct status *st)
 {
 	bool described = o->from || globals->sysroot;
 	int ret;
@@ -131,7 +127,7 @@ static int find_out(struct plan_source *source, const struct cmd_globals *global
 	find_disk_speed(source, *device, described);
 	return described ? 0
 			 : cmd_plan_measure(source, globals, o, *device,
-					    seconds_of(o) * (1 - FLAGS_SHARE), st);
+					    seconds * (1 - FLAGS_SHARE), st);
 }
 
 static void fill_input(struct decide_input *input, const struct plan_source *source,
@@ -165,6 +161,7 @@ int cmd_plan_make(struct plan *plan, struct plan_source *source, const struct cm
 {
 	bool described = o->from || globals->sysroot;
 	struct decide_input input;
+	double seconds = o->time > 0 ? o->time : DEFAULT_SECONDS;
 	int ret;
 
 	memset(plan, 0, sizeof(*plan));
@@ -174,7 +171,7 @@ int cmd_plan_make(struct plan *plan, struct plan_source *source, const struct cm
 	if (!ret)
 		ret = decide_check_device(device, st);
 	if (!ret)
-		ret = find_out(source, globals, o, &device, st);
+		ret = find_out(source, globals, o, &device, seconds, st);
 	if (ret)
 		return ret;
 	source->device = device;
@@ -182,7 +179,7 @@ int cmd_plan_make(struct plan *plan, struct plan_source *source, const struct cm
 	fill_input(&input, source, o, device);
 	ret = decide_plan(plan, &input, st);
 	if (!ret && !described)
-		ret = decide_flags(plan, source, globals, &input, seconds_of(o) * FLAGS_SHARE, st);
+		ret = decide_flags(plan, source, globals, &input, seconds * FLAGS_SHARE, st);
 	if (!ret && !described)
 		ret = pbkdf_settle(&plan->pbkdf, plan->spec.key_bits / 8, st);
 	return ret;

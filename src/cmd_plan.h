@@ -190,11 +190,12 @@ struct cmd_argv {
 	size_t n;
 };
 
-/* cryptsetup's luksFormat, and the open that makes the plan's flags persistent, with everything
- * that the plan says. device and label may be NULL. cmd_argv_free() releases the words. */
+/* cryptsetup's luksFormat, and the open that makes the plan's flags persistent (no words where
+ * there are none), with everything that the plan says. device and label may be NULL.
+ * cmd_argv_free() releases the words. */
 void cmd_plan_argv(struct cmd_argv *argv, const struct plan *plan, const char *device,
 		   const char *label);
-void cmd_plan_open_argv(struct cmd_argv *argv, const struct plan *plan, const char *device);
+void cmd_plan_flags_argv(struct cmd_argv *argv, const struct plan *plan, const char *device);
 void cmd_argv_free(struct cmd_argv *argv);
 
 /* What keeps a path from being taken for an option: "./" or "". */

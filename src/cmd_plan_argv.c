@@ -101,17 +101,19 @@ static void mapping_name(char *buf, size_t size, const char *device)
 			buf[i] = '_';
 }
 
-void cmd_plan_open_argv(struct cmd_argv *argv, const struct plan *plan, const char *device)
+/* cryptsetup(8) open, which alone can write flags into the header. */
+void cmd_plan_flags_argv(struct cmd_argv *argv, const struct plan *plan, const char *device)
 {
 	char name[MAPPING_NAME_MAX];
 
 	argv->n = 0;
+	if (!plan->n_flags)
+		return;
 	argv_add(argv, "cryptsetup");
 	argv_add(argv, "open");
+	argv_add(argv, "--persistent");
 	for (size_t i = 0; i < plan->n_flags; i++)
 		argv_add(argv, "--%s", plan->flags[i]);
-	if (plan->n_flags)
-		argv_add(argv, "--persistent");
 	argv_add(argv, "%s%s", cmd_path_prefix(device), device ? device : "DEVICE");
 	mapping_name(name, sizeof(name), device);
 	argv_add(argv, "%s", name);

@@ -211,8 +211,8 @@ void cmd_plan_json(struct json_object *obj, const struct plan *plan,
 	json_put_u64(obj, "data_offset", plan->data_offset);
 	cmd_plan_argv(&argv, plan, device, label);
 	json_put(obj, "cryptsetup_argv", argv_json(&argv));
-	cmd_plan_open_argv(&argv, plan, device);
-	json_put(obj, "cryptsetup_open_argv", argv_json(&argv));
+	cmd_plan_flags_argv(&argv, plan, device);
+	json_put(obj, "cryptsetup_flags_argv", argv_json(&argv));
 	crypttab = cmd_crypttab(plan, device, uuid);
 	json_put_string(obj, "crypttab", crypttab);
 	free(crypttab);

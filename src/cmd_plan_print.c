@@ -106,7 +106,7 @@ static void print_whole(FILE *out, const struct plan *plan, const struct plan_so
 	print_argv(out, &argv);
 	if (plan->n_flags) {
 		fprintf(out, "and, at the first opening, for the flags:\n");
-		cmd_plan_open_argv(&argv, plan, device);
+		cmd_plan_flags_argv(&argv, plan, device);
 		print_argv(out, &argv);
 	}
 	crypttab = cmd_crypttab(plan, device, NULL);

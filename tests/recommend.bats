@@ -220,3 +220,138 @@ chosen() {
 	expect 1 "$DMCT" recommend --cipher aes-gcm-random
 	says 'write aes-gcm-random\+aead'
 }
+
+@test "what was decided on is saved with its disk, and decides the same again without either" {
+	head -c 64M /dev/urandom >disk.img
+	expect 0 "$DMCT" recommend --json --time 0.3 --pbkdf-force-iterations 4 --pbkdf-memory 64 --save saved disk.img
+	plan=$output
+	output=$(cat saved)
+	valid bench
+	is "$(json '.device | "\(.kind) \(.size)"')" "file 67108864"
+	rm disk.img
+	expect 0 "$DMCT" recommend --json --from saved --pbkdf-force-iterations 4 --pbkdf-memory 64
+	same='[.choice.spec, .summary, .reasons, .rejected[].reason, .flags, .cryptsetup_argv, .device_speed]'
+	is "$(jq "$same" <<<"$output")" "$(jq "$same" <<<"$plan")" plan
+	expect 6 "$DMCT" recommend --time 0.2 --save "$DMCT_SRC/README.md"
+	says "holds something else than results"
+}
+
+@test "the disk's own speed: read past the cache and never written, given, skipped, or not known with the reason" {
+	head -c 64M /dev/urandom >disk.img
+	truncate -s 64M sparse.img
+	cp disk.img before
+	results dm aes-xts-plain64/512@4096 500 500 >r.json
+	expect 0 "$DMCT" recommend --json --time 0.2 --pbkdf-force-iterations 4 --pbkdf-memory 64 disk.img
+	valid recommend
+	case $(json .device_speed.from) in
+	measured)
+		is "$(json '.device_speed | .bytes_per_second > 1000000 and .bytes_read <= 268435456 and .seconds < 5')" true
+		is "$(json '.device_speed.cpus_busy > 0')" true ;;
+	*) json .device_speed.reason | grep -q O_DIRECT ;;
+	esac
+	cmp disk.img before
+	expect 0 "$DMCT" recommend --json --time 0.2 --pbkdf-force-iterations 4 --pbkdf-memory 64 sparse.img
+	is "$(json '.device_speed | "\(.from) \(.bytes_per_second)"')" "failed null"
+	json .device_speed.reason | grep -Eq "sparse|O_DIRECT"
+	expect 0 "$DMCT" recommend --json --from r.json --device-speed 125.5 disk.img
+	is "$(json '.device_speed | "\(.from) \(.bytes_per_second) \(.limits)"')" "given 125500000 true"
+	json '.reasons[]' | grep -q "every cipher here keeps up"
+	expect 0 "$DMCT" recommend --json --from r.json --device-speed skip disk.img
+	is "$(json .device_speed.from)" skipped
+	expect 0 "$DMCT" recommend --json --from r.json disk.img
+	is "$(json .device_speed)" null
+}
+
+@test "a policy file: its numbers count, the command line goes before it, and decisions elsewhere do without" {
+	results dm aes-xts-plain64/512@512 1000 1000 aes-xts-plain64/256@512 1300 1300 >r.json
+	printf '# ours\n\n policy = balanced \nmargin-xts128=1.2\npbkdf-memory-max = 256M\npbkdf-time = 1500\n' >ours.conf
+	chosen aes-xts-plain64/256@512 --from r.json --config ours.conf
+	valid recommend
+	is "$(json '"\(.policy_file) \(.policy_numbers["margin-xts128"]) \(.pbkdf.time_ms)"')" "ours.conf 1.2 1500"
+	is "$(json '.pbkdf.memory <= 268435456')" true
+	chosen aes-xts-plain64/512@512 --from r.json --config ours.conf --min-strength 256
+	chosen aes-xts-plain64/256@512 --from r.json --config ours.conf --policy strict
+	printf 'policy = strict\n' >ours.conf
+	chosen aes-xts-plain64/512@512 --from r.json --config ours.conf
+	is "$(json .policy)" strict
+	chosen aes-xts-plain64/256@512 --from r.json --config ours.conf --policy performance
+	: >empty.conf
+	chosen aes-xts-plain64/512@512 --from r.json --config empty.conf
+	chosen aes-xts-plain64/512@512 --from r.json
+	is "$(json .policy_file)" null
+	expect 0 "$DMCT" recommend --from r.json --config ours.conf --explain
+	grep -q 'margin-xts128 = 0 times. AES-128 does 10 rounds' <<<"$output"
+	grep -q 'compared as' <<<"$output"
+}
+
+# wrong_policy TEXT PATTERN: that policy file is refused with a sentence.
+wrong_policy() {
+	printf '%b' "$1" >bad.conf
+	expect 1 "$DMCT" recommend --from r.json --config bad.conf
+	says "$2"
+}
+
+@test "a policy file that is wrong: file, line, what is allowed" {
+	results dm aes-xts-plain64/512@512 1000 1000 >r.json
+	wrong_policy 'read-share = 0.5\nfoo = 1\n' 'bad.conf:2: "foo" is no key'
+	wrong_policy 'read-share = 0.5\n\nread-share = 0.6\n' 'bad.conf:3: read-share stands a second time; the first is line 1'
+	wrong_policy 'margin-cbc = 0.5\n' 'bad.conf:1: margin-cbc: "0.5" is no number from 1 to 100, or 0'
+	wrong_policy 'margin-cbc = 2,5\n' '"2,5" is no number'
+	wrong_policy 'pbkdf-memory-max = 1T\n' '"1T" is no number'
+	wrong_policy 'policy = lax\n' '"lax" is none of balanced'
+	wrong_policy 'read-share\n' 'is no "key = value"'
+	wrong_policy 'read-share =\n' 'has no value'
+	wrong_policy '# x\n\001\n' 'bad.conf:2: byte 4 of the file \(0x01\) is not text'
+	wrong_policy 'read-share = \000 1\n' 'is not text'
+	head -c 70000 /dev/zero | tr '\0' '#' >bad.conf
+	expect 1 "$DMCT" recommend --from r.json --config bad.conf
+	says 'larger than 64 KiB'
+	mkfifo fifo
+	expect 1 timeout 5 "$DMCT" recommend --from r.json --config fifo
+	says 'no regular file'
+	expect 1 "$DMCT" recommend --from r.json --config .
+	says 'no regular file'
+	expect 1 "$DMCT" recommend --from r.json --config /nonexistent
+	says '/nonexistent'
+	# The file is looked at before anything is opened.
+	expect 1 "$DMCT" format /nonexistent --auto --config bad.conf
+	says 'larger than 64 KiB'
+}
+
+@test "what a plan is for: contradictions and bad words get a sentence" {
+	results dm aes-xts-plain64/512@512 1000 1000 xchacha12,aes-adiantum-plain64/256@512 3000 3000 >r.json
+	expect 1 "$DMCT" recommend --from r.json --for raid
+	says '"raid" is none of lvm, vm, grub and image'
+	expect 1 "$DMCT" recommend --from r.json --for grub --sector-size 4096
+	says 'GRUB is sure of 512 only'
+	expect 6 "$DMCT" recommend --from r.json --for grub --pbkdf argon2id
+	says 'GRUB before 2.14'
+	expect 6 "$DMCT" recommend --from r.json --for grub --cipher xchacha12,aes-adiantum-plain64
+	says 'AES-XTS only'
+	expect 1 "$DMCT" recommend --from r.json --for grub --pbkdf-force-iterations 100
+	says 'at least 1000'
+	expect 1 "$DMCT" recommend --from r.json --for grub --integrity any
+	says 'keeps tags'
+	expect 1 "$DMCT" recommend --from r.json --integrity md5
+	says '"md5" is none of any, aead'
+	expect 1 "$DMCT" recommend --from r.json --integrity any --cipher aes-xts-plain64
+	says 'contradict'
+	expect 1 "$DMCT" recommend --from r.json --integrity any --allow-discards
+	says 'passes no discards on'
+	expect 1 "$DMCT" recommend --from r.json --min-strength 100
+	says '100'
+	expect 1 "$DMCT" recommend --from r.json --unlock-memory 5
+	says '"5" is no size from 1M to 1024G'
+	expect 1 "$DMCT" recommend --from r.json --unlock-time 500 --iter-time 500
+	says 'contradict'
+	expect 1 "$DMCT" recommend --from r.json --unlock-time 500 --pbkdf-force-iterations 5
+	says 'contradict'
+	expect 1 "$DMCT" recommend --from r.json --device-speed fast
+	says '"fast" is neither measure, skip nor a number'
+	expect 1 "$DMCT" recommend --from r.json --device-speed measure
+	says 'measures nothing'
+	expect 0 "$DMCT" recommend --json --from r.json --unlock-memory 512M --unlock-time 4000 --unlock-slower 10
+	is "$(json '.pbkdf | "\(.time_ms) \(.unlock.slower_ms) \(.unlock.slower) \(.memory)"')" "400 4000 10 268435456"
+	expect 0 "$DMCT" recommend --from r.json --unlock-slower 10
+	grep -q 'about 2.0 s to unlock here, 20.0 s on a machine 10 times slower' <<<"$output"
+}

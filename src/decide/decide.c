@@ -294,13 +294,13 @@ int decide_plan(struct plan *plan, const struct decide_input *input, struct stat
 	ret = pbkdf_choose(&plan->pbkdf, input, st);
 	if (ret)
 		return ret;
-	if (input->discards)
-		plan->flags[plan->n_flags++] = "allow-discards";
 	ret = list_candidates(&candidates, input);
 	if (!ret) {
 		list = calloc(candidates.n, sizeof(*list));
 		ret = list ? choose(plan, input, &candidates, list, st) : -ENOMEM;
 	}
+	if (!ret && input->discards)
+		plan->flags[plan->n_flags++] = "allow-discards";
 	free(list);
 	candidates_free(&candidates);
 	return ret;

@@ -36,8 +36,7 @@ static void explain_wipe(struct plan *plan)
 			    "The whole device (%s) must be written once before use, or reads of "
 			    "what was never written fail: about %.0f minutes if it writes as fast "
 			    "as it reads (%s).",
-			    units_size(plan->wipe_bytes, size),
-			    minutes < 1 ? 1 : minutes,
+			    units_size(plan->wipe_bytes, size), minutes < 1 ? 1 : minutes,
 			    units_speed(disk->speed, speed));
 	else
 		plan_reason(plan,

@@ -99,7 +99,8 @@ static void say_what_would_change(struct plan *plan, const struct decide_input *
 		if (&list[i] == w || list[i].state != CHOICE_MEASURED)
 			continue;
 		share = list[i].speed.mixed / w->speed.mixed / explain_asked(&list[i], w);
-		if (best && (share < nearest || (share == nearest && !pick_prefers(&list[i], best))))
+		if (best &&
+		    (share < nearest || (share == nearest && !pick_prefers(&list[i], best))))
 			continue;
 		nearest = share;
 		best = &list[i];
@@ -110,13 +111,15 @@ static void say_what_would_change(struct plan *plan, const struct decide_input *
 		say(plan, " %s would be taken if it were not slower by what the margins ask for.",
 		    spec_print(&best->spec, text));
 	else if (explain_asked(best, w) > 1)
-		say(plan, " %s would be taken if it were more than %.2f times as fast (it is %.2f "
-			  "times)%s.",
+		say(plan,
+		    " %s would be taken if it were more than %.2f times as fast (it is %.2f "
+		    "times)%s.",
 		    spec_print(&best->spec, text), explain_asked(best, w),
 		    best->speed.mixed / w->speed.mixed,
 		    plan->disk.limits ? " and the disk faster" : "");
 	else
-		say(plan, " %s would be taken if it were clearly faster (it is %.2f times as fast).",
+		say(plan,
+		    " %s would be taken if it were clearly faster (it is %.2f times as fast).",
 		    spec_print(&best->spec, text), best->speed.mixed / w->speed.mixed);
 }
 

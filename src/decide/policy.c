@@ -7,7 +7,7 @@
 
 /* What all policies share. The reasons stand in policy_numbers[]. */
 #define COMMON                                                                                     \
-	.read_share = 0.7, .sector_allowance = 0.15, .overwrites = 100, .pbkdf_memory_share = 0.5,  \
+	.read_share = 0.7, .sector_allowance = 0.15, .overwrites = 100, .pbkdf_memory_share = 0.5, \
 	.pbkdf_memory_max = GIB, .pbkdf_threads_max = 4, .pbkdf_time_ms = 2000
 
 #define MARGINS(xts128, cbc) .margin = {[SPEC_CLASS_XTS128] = (xts128), [SPEC_CLASS_CBC] = (cbc)}

@@ -22,7 +22,7 @@ struct policy {
 	bool fips;         /* approved ciphers and PBKDF2 only */
 	double read_share; /* of the volume's traffic */
 	double sector_allowance;
-	double overwrites; /* of a volume whose nonces may run out */
+	double overwrites;         /* of a volume whose nonces may run out */
 	double min_strength;       /* bits; 0: any */
 	double pbkdf_memory_share; /* of the unlocking machine's memory */
 	double pbkdf_memory_max;   /* bytes */

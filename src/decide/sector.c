@@ -103,9 +103,10 @@ static bool runs_out(const struct decide_input *input, const struct spec_kind *k
 	times = (double)kind->writes_limit / ((double)length / sector);
 	if (times >= input->policy->overwrites)
 		return false;
-	snprintf(reason, size,
-		 "with random 96-bit nonces a key is good for 2^32 sectors, which is this volume written over %.1f times, and %.0f are asked for",
-		 times, input->policy->overwrites);
+	snprintf(
+		reason, size,
+		"with random 96-bit nonces a key is good for 2^32 sectors, which is this volume written over %.1f times, and %.0f are asked for",
+		times, input->policy->overwrites);
 	return true;
 }
 

@@ -112,6 +112,10 @@ static int read_speed(struct disk_speed *disk, const struct saved_place *at)
 	strcpy(disk->from, "measured");
 	if (!ret)
 		ret = saved_string(at, "from", false, disk->from, sizeof(disk->from));
+	if (!ret)
+		ret = saved_u64(at, "bytes_read", false, 0, INT64_MAX, &disk->bytes);
+	if (!ret)
+		ret = saved_real(at, "seconds", false, &disk->seconds);
 	return ret ? ret : saved_text(at, "reason", disk->reason, sizeof(disk->reason));
 }
 

@@ -19,8 +19,8 @@ struct candidates {
 
 /*
  * Every offered spec (kind × key size), most usual first, each judged by what the kernel said of
- * its algorithm: refused only when AF_ALG was there, was asked and has no such algorithm, the driver
- * takes no keys of that size, or FIPS mode forbids it. Returns 0 or -ENOMEM.
+ * its algorithm: refused only when AF_ALG was there, was asked and has no such algorithm, the
+ * driver takes no keys of that size, or FIPS mode forbids it. Returns 0 or -ENOMEM.
  */
 int candidates_list(struct candidates *candidates, const struct facts *facts);
 /* The same of the specs with that integrity mode ("aead"), or with any (NULL). */

@@ -73,13 +73,8 @@ int units_parse_size(const char *text, double *bytes)
 	static const struct {
 		const char *name;
 		double factor;
-	} units[] = {{"", 1},
-		     {"K", 1024},
-		     {"KiB", 1024},
-		     {"M", 1048576},
-		     {"MiB", 1048576},
-		     {"G", 1073741824},
-		     {"GiB", 1073741824}};
+	} units[] = {{"", 1},          {"K", 1024},       {"KiB", 1024},      {"M", 1048576},
+		     {"MiB", 1048576}, {"G", 1073741824}, {"GiB", 1073741824}};
 	double number;
 
 	if (read_number(&text, &number))

@@ -55,8 +55,8 @@ struct world {
 	struct disk_speed disk;
 	struct kernel_attempt attempts[4];
 	double truth[MAX_RESULTS]; /* of each cell */
-	double crossing;	   /* seconds a request, AF_ALG */
-	double noise;		   /* the share that a median may be off its truth */
+	double crossing;           /* seconds a request, AF_ALG */
+	double noise;              /* the share that a median may be off its truth */
 };
 
 static void make_device(struct world *w)
@@ -133,7 +133,8 @@ static void make_cells(struct world *w, enum measure_engine engine)
 				continue;
 			snprintf(text, sizeof(text), "%s@%u", specs[i], sector);
 			for (int d = 0; d < 2; d++) {
-				way = base * (0.6 + 0.4 * unit()) * (1 + 0.1 * log2(sector / 512.0));
+				way = base * (0.6 + 0.4 * unit()) *
+				      (1 + 0.1 * log2(sector / 512.0));
 				w->truth[w->s.m.n_results] = way * 1e6;
 				add_way(&w->s, engine, text, d, way, 0)->slices = 0;
 				set_cell(w, w->s.m.n_results - 1);
@@ -249,7 +250,8 @@ static void raise(struct world *w, const struct plan *p, double times)
 
 			*speeds[k] = r->engine != MEASURE_AFALG
 					     ? *speeds[k] * times
-					     : r->size / ((bytes > 0 ? bytes / times : bytes) + cost);
+					     : r->size /
+						       ((bytes > 0 ? bytes / times : bytes) + cost);
 		}
 	}
 }
@@ -410,12 +412,12 @@ static void test_generated(uint64_t seed)
 	for (uint64_t i = 0; i < ROUNDS; i++)
 		check_world(seed + i);
 	clock_gettime(CLOCK_MONOTONIC, &ended);
-	ok(seen.made >= 10000, "%u of %u generated inputs gave a plan, %u none (seed %llu)", seen.made,
-	   ROUNDS, seen.refused, (unsigned long long)seed);
+	ok(seen.made >= 10000, "%u of %u generated inputs gave a plan, %u none (seed %llu)",
+	   seen.made, ROUNDS, seen.refused, (unsigned long long)seed);
 	ok(!seen.inadmissible, "%u inadmissible choices (first: seed %llu)", seen.inadmissible,
 	   (unsigned long long)seen.first[2]);
-	ok(!seen.lost, "raising the winner's speed made it lose %u times (first: seed %llu)", seen.lost,
-	   (unsigned long long)seen.first[3]);
+	ok(!seen.lost, "raising the winner's speed made it lose %u times (first: seed %llu)",
+	   seen.lost, (unsigned long long)seen.first[3]);
 	ok(!seen.order, "the order of the input mattered %u times (first: seed %llu)", seen.order,
 	   (unsigned long long)seen.first[4]);
 	ok(!seen.regret,
@@ -423,8 +425,9 @@ static void test_generated(uint64_t seed)
 	   seen.regret, (unsigned long long)seen.first[5]);
 	ok(!seen.weaker, "a slower disk made the choice weaker %u times (first: seed %llu)",
 	   seen.weaker, (unsigned long long)seen.first[6]);
-	ok(!seen.given, "%u times strength was given up for less than its margin (first: seed %llu)",
-	   seen.given, (unsigned long long)seen.first[7]);
+	ok(!seen.given,
+	   "%u times strength was given up for less than its margin (first: seed %llu)", seen.given,
+	   (unsigned long long)seen.first[7]);
 	printf("# %.2f s\n", (double)(ended.tv_sec - begun.tv_sec) +
 				     (double)(ended.tv_nsec - begun.tv_nsec) / 1e9);
 }
@@ -489,12 +492,12 @@ static void test_ties(uint64_t seed)
 	ok(!changed, "equally fast: noise changed the choice %u of 8000 times", changed);
 }
 
-/* Whether any two truths stand so near to where one would beat the other that the spread may tell it
- * either way. */
+/* Whether any two truths stand so near to where one would beat the other that the spread may tell
+ * it either way. */
 static bool unclear(const struct world *w)
 {
-	double edge, ratio, slack = (1 + w->noise) * (1 + w->noise) / (1 - w->noise) /
-				    (1 - w->noise) * 1.001;
+	double edge, ratio,
+		slack = (1 + w->noise) * (1 + w->noise) / (1 - w->noise) / (1 - w->noise) * 1.001;
 	struct spec a, b;
 
 	for (size_t i = 0; i < w->s.m.n_results; i += 2) {
