@@ -39,7 +39,7 @@ static bool same_but_cipher(const struct measure_result *a, const struct measure
 {
 	return a->engine == b->engine && a->spec.sector == b->spec.sector && a->size == b->size &&
 	       a->shape == b->shape && a->direction == b->direction && a->threads == b->threads &&
-	       a->depth == b->depth && a->path == b->path &&
+	       a->depth == b->depth && a->path == b->path && a->flags == b->flags &&
 	       (a->engine != MEASURE_CPU || !strcmp(a->tier, b->tier));
 }
 

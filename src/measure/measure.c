@@ -170,7 +170,8 @@ static int check_all(struct job *job)
 	return ret;
 }
 
-static int fill_results(struct job *job)
+/* What is known of the cells' failures so far. */
+static void fill_errors(struct job *job)
 {
 	for (size_t i = 0; i < job->cells.n; i++) {
 		const struct cell *cell = &job->cells.list[i];
@@ -180,6 +181,11 @@ static int fill_results(struct job *job)
 		snprintf(r->error_reason, sizeof(r->error_reason), "%s", cell->error.reason);
 		r->checked = cell->checked && !*cell->error.code;
 	}
+}
+
+static int fill_results(struct job *job)
+{
+	fill_errors(job);
 	for (size_t i = 0; i < job->n_cell_items; i++) {
 		const struct cell *cell = job->items[i].arg;
 		struct measure_result *r = &job->m->results[cell->result];
@@ -253,6 +259,7 @@ static int measure_all(struct job *job, const struct facts *facts)
 	if (!ret)
 		ret = roofs_list(&job->roofs, request, facts, &job->run);
 	/* Within the time, too. */
+	fill_errors(job);
 	if (!ret)
 		ret = trial_multi_buffer(job->m);
 	if (ret)

@@ -86,7 +86,8 @@ static const struct measure_result *alone(const struct measurement *m,
 		if (o->threads == 1 && !*o->error_code && spec_equal(&o->spec, &r->spec) &&
 		    o->engine == r->engine && o->direction == r->direction &&
 		    o->shape == r->shape && o->size == r->size && o->depth == r->depth &&
-		    o->path == r->path && !strcmp(o->tier, r->tier) && o->median > 0)
+		    o->path == r->path && o->flags == r->flags && !strcmp(o->tier, r->tier) &&
+		    o->median > 0)
 			return o;
 	}
 	return NULL;

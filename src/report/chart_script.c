@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/flags.h"
 #include "report/chart_internal.h"
 
 /* Without yellow, which is too light on white. Neighbours differ in lightness, too. */
@@ -54,7 +55,7 @@ static bool same_line(const struct chart *c, const struct measure_result *a,
 {
 	return a->spec.kind == b->spec.kind && a->spec.key_bits == b->spec.key_bits &&
 	       a->engine == b->engine && a->shape == b->shape && a->threads == b->threads &&
-	       a->depth == b->depth && a->path == b->path &&
+	       a->depth == b->depth && a->path == b->path && a->flags == b->flags &&
 	       (!c->by_size || a->spec.sector == b->spec.sector) &&
 	       (a->engine != MEASURE_CPU || !strcmp(a->tier, b->tier));
 }
@@ -125,7 +126,7 @@ static void put_text(FILE *out, const char *text)
 
 static void put_name(const struct chart *c, const struct measure_result *r)
 {
-	char text[SPEC_TEXT_MAX];
+	char text[SPEC_TEXT_MAX], flags[FLAGS_TEXT_MAX];
 	struct spec spec = r->spec;
 
 	spec.sector = c->by_size ? spec.sector : 0;
@@ -141,6 +142,8 @@ static void put_name(const struct chart *c, const struct measure_result *r)
 		fprintf(c->out, ", %u thread%s", r->threads, r->threads == 1 ? "" : "s");
 	if (c->depths && r->depth)
 		fprintf(c->out, ", %u in flight", r->depth);
+	if (r->flags)
+		fprintf(c->out, ", %s", flags_print(r->flags, flags));
 	if (c->paths && r->engine == MEASURE_AFALG)
 		fprintf(c->out, ", %s", measure_path_name(r->path));
 }

@@ -149,7 +149,8 @@ static bool same_group(const struct versus *a, const struct versus *b)
 	return a->left == b->left && a->right == b->right && a->a->engine == b->a->engine &&
 	       a->a->direction == b->a->direction && a->a->shape == b->a->shape &&
 	       a->a->threads == b->a->threads && a->a->depth == b->a->depth &&
-	       a->a->path == b->a->path && a->b->spec.kind == b->b->spec.kind &&
+	       a->a->path == b->a->path && a->a->flags == b->a->flags &&
+	       a->b->spec.kind == b->b->spec.kind &&
 	       (a->a->engine != MEASURE_CPU || !strcmp(a->a->tier, b->a->tier));
 }
 
