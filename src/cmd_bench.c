@@ -51,7 +51,7 @@ static const struct opt table[] = {
 	{"buffer", 0, OPT_UINT, "BYTES", BENCH(buffer), 4096, 1ULL << 40,
 	 "Memory that each thread walks (default 1048576)."},
 	{"tier", 0, OPT_STRING, "LIST", BENCH(tier), 0, 0,
-	 "Tiers of the cpu engine, or all (default: the fastest\nhere, by a short trial)."},
+	 "Tiers of the cpu engine, all, or kernel: the one like\nthe kernel's driver (default: the fastest here, by a\nshort trial)."},
 	{"shape", 0, OPT_STRING, "SHAPE", BENCH(shape), 0, 0,
 	 "CBC encryption of cpu: serial (default), multi for\nseveral sectors at once, or both."},
 	{"save", 0, OPT_STRING, "FILE", BENCH(save), 0, 0,
