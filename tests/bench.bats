@@ -469,3 +469,24 @@ bench() {
 	says 'gnuplot drew nothing: line 1: no such terminal'
 	[ ! -e "$T/p.svg" ]
 }
+
+@test "openssl speed beside the openssl engine: the same ciphers at the same size, in the same region" {
+	need openssl
+	local name spec theirs direction options ratio
+	[[ "$("$DMCT" --version)" == *"openssl: yes"* ]] || skip "this program was built without OpenSSL"
+	while read -r name spec; do
+		bench --time 0.5 --engine openssl --buffer 4096 --size 16384 "$spec"
+		for direction in encrypt decrypt; do
+			options=()
+			[ $direction = encrypt ] || options=(-decrypt)
+			theirs=$(openssl speed -mr -seconds 1 -bytes 16384 -evp "$name" "${options[@]}" 2>/dev/null | sed -n 's/^+F:[0-9]*:[^:]*://p')
+			[ -n "$theirs" ] || skip "this openssl has no speed -mr -bytes"
+			# By CPU time theirs, slices without interruptions ours: a busy machine moves either by tens of percent.
+			ratio=$(json ".results[] | select(.direction == \"$direction\") | .median / $theirs")
+			awk -v r="$ratio" 'BEGIN { exit !(r > 0.5 && r < 2) }' || { echo "$name $direction: $ratio"; false; }
+		done
+	done <<-'END'
+		aes-256-xts aes-xts-plain64/512
+		aes-128-cbc aes-cbc-plain64/128
+	END
+}
