@@ -472,21 +472,25 @@ bench() {
 
 @test "openssl speed beside the openssl engine: the same ciphers at the same size, in the same region" {
 	need openssl
-	local name spec theirs direction options ratio
+	local name spec theirs direction options ratio try
 	[[ "$("$DMCT" --version)" == *"openssl: yes"* ]] || skip "this program was built without OpenSSL"
-	while read -r name spec; do
-		bench --time 0.5 --engine openssl --buffer 4096 --size 16384 "$spec"
-		for direction in encrypt decrypt; do
-			options=()
-			[ $direction = encrypt ] || options=(-decrypt)
+	while read -r name spec direction; do
+		options=()
+		[ "$direction" = encrypt ] || options=(-decrypt)
+		# By CPU time theirs, slices without interruptions ours: a busy machine moves either, but not each time.
+		for try in 1 2 3 4 5; do
+			bench --time 0.5 --engine openssl --buffer 4096 --size 16384 "$spec"
 			theirs=$(openssl speed -mr -seconds 1 -bytes 16384 -evp "$name" "${options[@]}" 2>/dev/null | sed -n 's/^+F:[0-9]*:[^:]*://p')
 			[ -n "$theirs" ] || skip "this openssl has no speed -mr -bytes"
-			# By CPU time theirs, slices without interruptions ours: a busy machine moves either by tens of percent.
 			ratio=$(json ".results[] | select(.direction == \"$direction\") | .median / $theirs")
-			awk -v r="$ratio" 'BEGIN { exit !(r > 0.5 && r < 2) }' || { echo "$name $direction: $ratio"; false; }
+			! awk -v r="$ratio" 'BEGIN { exit !(r > 0.6 && r < 1.67) }' || continue 2
+			echo "try $try, $name $direction: $ratio"
 		done
+		false
 	done <<-'END'
-		aes-256-xts aes-xts-plain64/512
-		aes-128-cbc aes-cbc-plain64/128
+		aes-256-xts aes-xts-plain64/512 encrypt
+		aes-256-xts aes-xts-plain64/512 decrypt
+		aes-128-cbc aes-cbc-plain64/128 encrypt
+		aes-128-cbc aes-cbc-plain64/128 decrypt
 	END
 }
