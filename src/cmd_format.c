@@ -13,6 +13,7 @@
 #include "util/output.h"
 #include "util/terminal.h"
 #include "volume/pbkdf.h"
+#include "volume/quality.h"
 #include "volume/undo.h"
 
 static struct format_options options = {.plan = PLAN_DEFAULTS, .key_fd = FORMAT_KEY_FD_NONE};
@@ -30,6 +31,8 @@ static const struct opt table[] = {
 	 "from a\nterminal, a passphrase is asked for."},
 	{"key-fd", 0, OPT_UINT, "N", FORMAT(key_fd), 0, INT_MAX,
 	 "Read the secret from the open file descriptor N."},
+	{"check-quality", 0, OPT_FLAG, NULL, FORMAT(check_quality), 0, 0,
+	 "Refuse a passphrase that libpwquality finds too weak."},
 	{"label", 0, OPT_STRING, "LABEL", FORMAT(label), 0, 0,
 	 "The volume's label, at most 47 bytes."},
 	{"subsystem", 0, OPT_STRING, "LABEL", FORMAT(subsystem), 0, 0,
@@ -41,6 +44,8 @@ static const struct opt table[] = {
 	{"yes", 'y', OPT_FLAG, NULL, FORMAT(yes), 0, 0, "Do not ask."},
 	{"overwrite", 0, OPT_FLAG, NULL, FORMAT(overwrite), 0, 0,
 	 "Go on although something is on DEVICE; it will be lost."},
+	{"no-verify", 0, OPT_FLAG, NULL, FORMAT(no_verify), 0, 0,
+	 "Do not use the volume once through dm-crypt. (The\nheader is read back in any case.)"},
 	{"dry-run", 0, OPT_FLAG, NULL, FORMAT(dry_run), 0, 0,
 	 "Check everything, print the plan, write nothing."},
 	OPT_END};
@@ -81,11 +86,28 @@ static int read_secret(struct format *f, bool ask, struct status *st)
 		.prompt_for = f->path,
 		.verify = true,
 	};
+	int ret;
 
 	if (f->secret.bytes || key_given() == ask)
 		return 0;
 	secret_harden_process();
-	return secret_read(&f->secret, &source, st);
+	ret = secret_read(&f->secret, &source, st);
+	return ret || !options.check_quality ? ret : quality_check(&f->secret, st);
+}
+
+/* Bytes are stored as they were given; whether they can be given again is another question. */
+static void note_keyboard(const struct format *f)
+{
+	bool grub = f->plan.use == PLAN_FOR_GRUB;
+	const char *doubt = quality_boot_doubt(&f->secret, grub);
+
+	if (!doubt || !(f->secret.typed || grub))
+		return;
+	cmd_note(
+		f->globals,
+		"The passphrase holds %s. It is stored byte for byte; a prompt at boot, with another "
+		"keyboard layout or character set%s, may not give the same bytes.",
+		doubt, grub ? " (GRUB has the American one)" : "");
 }
 
 static int ask_yes(const struct format *f, struct status *st)
@@ -142,6 +164,8 @@ static int prepare(struct format *f, struct status *st)
 	ret = format_show(f, st);
 	if (!ret && !options.dry_run)
 		ret = read_secret(f, true, st);
+	if (!ret && f->secret.bytes)
+		note_keyboard(f);
 	if (!ret)
 		ret = luks_build(&f->image, &f->request, device,
 				 f->secret.bytes ? &f->secret : NULL, st);
@@ -177,9 +201,30 @@ static int write_volume(struct format *f, struct status *st)
 	return ret;
 }
 
+/* Through dm-crypt, where that can be had. */
+static int use_once(struct format *f, const struct secret *key, struct status *st)
+{
+	const struct kernel_dm *dm = &f->source.facts.kernel.dm;
+	int ret;
+
+	if (options.no_verify)
+		snprintf(f->unmapped, sizeof(f->unmapped), "--no-verify");
+	else if (f->guard.device.kind == DEVICE_FILE)
+		snprintf(f->unmapped, sizeof(f->unmapped), "it is a file");
+	else if (!dm->available)
+		snprintf(f->unmapped, sizeof(f->unmapped), "%.*s", (int)sizeof(f->unmapped) - 1,
+			 *dm->reason ? dm->reason : "device-mapper is not to be had");
+	if (*f->unmapped)
+		return 0;
+	ret = luks_try_mapping(&f->guard, &f->request, key, f->unmapped, sizeof(f->unmapped), st);
+	f->mapped = !ret && !*f->unmapped;
+	return ret;
+}
+
 /* From here to the end of the program signals wait: a volume is finished or taken back. */
 static int carry_out(struct format *f, struct status *st)
 {
+	struct secret key = {0};
 	sigset_t before;
 	int ret;
 
@@ -192,8 +237,11 @@ static int carry_out(struct format *f, struct status *st)
 	if (ret)
 		return ret;
 	f->written = true;
-	ret = luks_verify(&f->header, &f->guard, &f->image, &f->request, &f->secret, st);
+	ret = luks_verify(&f->header, &f->guard, &f->image, &f->request, &f->secret, &key, st);
 	f->verified = !ret;
+	if (!ret)
+		ret = use_once(f, &key, st);
+	secret_free(&key);
 	if (ret)
 		cmd_say("%s was formatted, but the check failed: %s", f->path, st->message);
 	return ret ? ST_CHECK : 0;

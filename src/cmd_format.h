@@ -10,7 +10,7 @@
 
 struct format_options {
 	struct plan_options plan;
-	bool automatic, yes, overwrite, dry_run;
+	bool automatic, yes, overwrite, dry_run, no_verify, check_quality;
 	const char *label, *subsystem, *uuid, *key_file, *undo_file;
 	const char *type; /* "luks1", "luks2", or NULL */
 	uint64_t key_fd;
@@ -32,6 +32,8 @@ struct format {
 	struct change change;
 	struct luks_header header; /* as read back from the medium */
 	bool written, verified;
+	bool mapped;        /* a sector was read and written through dm-crypt */
+	char unmapped[200]; /* why not, or "" */
 };
 
 /* Checks the options before anything is opened; what one says of another (--type luks1 of the

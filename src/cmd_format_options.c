@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cmd_format.h"
+#include "volume/quality.h"
 #include "volume/undo.h"
 
 static bool uuid_valid(const char *text)
@@ -130,6 +131,8 @@ int format_check_options(struct format_options *o, const struct cmd_globals *glo
 				  "01234567-89ab-cdef-0123-456789abcdef.",
 				  o->uuid);
 	ret = o->undo_file ? undo_check(o->undo_file, st) : 0;
+	if (!ret && o->check_quality)
+		ret = quality_available(st);
 	if (!ret)
 		ret = check_type(o, st);
 	if (!ret)

@@ -133,6 +133,8 @@ static int print_json(const struct format *f)
 	json_put_bool(doc, "written", f->written);
 	json_put_string(doc, "uuid", uuid);
 	json_put_bool(doc, "verified", f->verified);
+	json_put_bool(doc, "mapped", f->mapped);
+	json_put_string(doc, "not_mapped", *f->unmapped ? f->unmapped : NULL);
 	json_put_string(doc, "undo_file", f->written ? f->options->undo_file : NULL);
 	return json_print(doc);
 }
@@ -160,6 +162,11 @@ static void print_text(const struct format *f)
 	if (f->header.pbkdf.memory)
 		printf(", %" PRIu64 " KiB, %u thread%s", f->header.pbkdf.memory >> 10,
 		       f->header.pbkdf.threads, f->header.pbkdf.threads == 1 ? "" : "s");
+	printf("\n  Tried:          ");
+	if (f->mapped)
+		printf("a sector read and written through dm-crypt");
+	else
+		printf("not through dm-crypt (%s)", f->unmapped);
 	printf("\n  Open it with:   cryptsetup open ");
 	cmd_shell_path(stdout, f->path);
 	crypttab = cmd_crypttab(&f->plan, f->path, crypttab_uuid(f));

@@ -122,6 +122,12 @@ static void print_version(void)
 #else
 		     "no"
 #endif
+		     ", libpwquality: "
+#ifdef WITH_PWQUALITY
+		     "yes"
+#else
+		     "no"
+#endif
 	);
 }
 

@@ -136,3 +136,47 @@ in_file() {
 	expect 0 bash -c 'ulimit -s 64; exec "$@"' - "$DMCT" format disk.img --auto --yes --key-file key "${COSTS[@]}" --undo-file undo </dev/null
 	expect 0 bash -c 'ulimit -s 64; exec "$@"' - "$DMCT" undo undo disk.img --yes </dev/null
 }
+
+@test "--check-quality: a weak passphrase is refused, 2, a strong one taken; what is no passphrase is not judged" {
+	if ! "$DMCT" --version | grep -q 'libpwquality: yes'; then
+		expect 7 format disk.img --auto --yes --key-file key --check-quality
+		says "built without libpwquality"
+		skip "built without libpwquality"
+	fi
+	cp --sparse=always disk.img before.img
+	printf 'aaaaaaaa' >key
+	run --separate-stderr format disk.img --auto --dry-run --key-file key --check-quality
+	if [ "$status" -eq 7 ]; then
+		says "no dictionary; install cracklib"
+		skip "cracklib has no dictionary (package cracklib-runtime)"
+	fi
+	refused 2 "passphrase is too weak: .*Nothing was written" disk.img --auto --yes --key-file key --check-quality
+	head -c 64 /dev/urandom >key
+	printf '\0' >>key
+	refused 1 "no passphrase that can be judged" disk.img --auto --yes --key-file key --check-quality
+	printf 'blue Kestrel 7 tumbles upward' >key
+	expect 0 format disk.img --auto --yes --key-file key --check-quality
+	opens disk.img key
+}
+
+@test "what a keyboard at boot may not give: a note for what was typed, and for GRUB; stored byte for byte" {
+	local text
+	type -P expect >/dev/null || skip "expect is not installed (package expect)"
+	# é composed and decomposed.
+	for text in $'\303\251' $'e\314\201'; do
+		printf '%s' "$text" >k
+		typed "$DMCT" format disk.img --auto --yes --overwrite "${PBKDF2[@]}" >out 2>&1
+		opens disk.img k
+	done
+	printf 'caf\303\251' >key
+	expect 0 format disk.img --auto --yes --overwrite --key-file key
+	[[ $stderr != *"prompt at boot"* ]]
+	expect 0 "$DMCT" format disk.img --auto --for grub --yes --overwrite --key-file key "${PBKDF2[@]}" </dev/null
+	says "holds bytes that are not ASCII.*GRUB has the American one"
+	printf 'qwertz' >key
+	expect 0 "$DMCT" format disk.img --auto --for grub --yes --overwrite --key-file key "${PBKDF2[@]}" </dev/null
+	says "holds characters that keyboards have in different places"
+	printf 'bite the hush of it' >key
+	expect 0 "$DMCT" format disk.img --auto --for grub --yes --overwrite --key-file key "${PBKDF2[@]}" </dev/null
+	[[ $stderr != *"prompt at boot"* ]]
+}

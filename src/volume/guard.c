@@ -437,15 +437,21 @@ void guard_reread_table(const struct guard *guard)
 		ioctl(guard->claim_fd, BLKRRPART);
 }
 
+void guard_release_claim(struct guard *guard)
+{
+	if (guard->claim_fd >= 0)
+		close(guard->claim_fd);
+	guard->claim_fd = -1;
+}
+
 void guard_close(struct guard *guard)
 {
 	/* Closing gives up the locks. */
 	if (guard->fd >= 0)
 		close(guard->fd);
-	if (guard->claim_fd >= 0)
-		close(guard->claim_fd);
+	guard_release_claim(guard);
 	if (guard->lock_fd >= 0)
 		close(guard->lock_fd);
-	guard->fd = guard->lock_fd = guard->claim_fd = -1;
+	guard->fd = guard->lock_fd = -1;
 	device_facts_free(&guard->device);
 }

@@ -50,6 +50,9 @@ int guard_room(struct guard *guard, uint64_t bytes, bool reserve, struct status 
  * the cache is dropped. */
 void guard_drop_cache(const struct guard *guard);
 
+/* Gives up the claim, for a mapping over the device to take. The lock stays. */
+void guard_release_claim(struct guard *guard);
+
 /* Has the kernel look for partitions anew, after what told of them was overwritten or put back. */
 void guard_reread_table(const struct guard *guard);
 

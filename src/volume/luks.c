@@ -194,7 +194,7 @@ static int check_image(struct luks_image *image, const struct luks_request *requ
 	if (!metadata)
 		return status_nomem(st);
 	memcpy(metadata, image->bytes, LUKS2_METADATA);
-	ret = luks_check_copy(&image->header, image->fd, request, secret, name, st);
+	ret = luks_check_copy(&image->header, image->fd, request, secret, NULL, name, st);
 	if (!ret && extent_write(image->fd, metadata, LUKS2_METADATA, 0))
 		ret = status_nomem(st);
 	free(metadata);

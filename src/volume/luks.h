@@ -57,11 +57,21 @@ int luks_write(struct guard *guard, const struct change *change, const char *und
 
 /*
  * Reads the header area back from the medium, compares it byte for byte with the image (NULL: not),
- * each copy of the header with the plan, and opens the keyslot with the secret. Returns 0, or
- * -EBADMSG with *st (ST_CHECK) naming what differs, as the second half of a sentence. *header is
- * filled either way as far as it could be read.
+ * each copy of the header with the plan, and opens the keyslot with the secret; key (NULL: not
+ * wanted) gets the volume key, for secret_free(). Returns 0, or -EBADMSG with *st (ST_CHECK) naming
+ * what differs, as the second half of a sentence. *header is filled either way as far as it could
+ * be read.
  */
 int luks_verify(struct luks_header *header, struct guard *guard, const struct luks_image *image,
-		const struct luks_request *request, const struct secret *secret, struct status *st);
+		const struct luks_request *request, const struct secret *secret, struct secret *key,
+		struct status *st);
+
+/*
+ * Reads and writes a sector of the new volume through a dm-crypt mapping of our own, which changes
+ * nothing on the disk; the guard's claim is given up for it. 0, with why it could not be tried in
+ * reason ("" when it was); or -errno with *st (ST_CHECK): dm-crypt does not do what it should.
+ */
+int luks_try_mapping(struct guard *guard, const struct luks_request *request,
+		     const struct secret *key, char *reason, size_t size, struct status *st);
 
 #endif

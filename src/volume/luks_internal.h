@@ -44,10 +44,11 @@ uint32_t luks_flags(const struct plan *plan);
 
 /*
  * Holds the header in the descriptor `copy` (a memfd, which it changes) against the request, each
- * of its copies alone, and opens the keyslot with the secret where one is given. Fills *header. 0,
- * or -errno with *st.
+ * of its copies alone, and opens the keyslot with the secret where one is given; the volume key
+ * goes to *key (NULL: not wanted). Fills *header. 0, or -errno with *st.
  */
 int luks_check_copy(struct luks_header *header, int copy, const struct luks_request *request,
-		    const struct secret *secret, const char *name, struct status *st);
+		    const struct secret *secret, struct secret *key, const char *name,
+		    struct status *st);
 
 #endif

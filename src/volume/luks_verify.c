@@ -145,9 +145,32 @@ static int compare(const struct luks_header *h, const struct luks_request *reque
 		       luks_keyslot_cipher(&plan->spec, cipher, &slot_bits), st);
 }
 
+/* With the secret. The volume key goes to *key, or nowhere. */
+static int open_keyslot(struct crypt_device *cd, const struct secret *secret, struct secret *key,
+			struct luks_log *log, struct status *st)
+{
+	struct secret unwanted = {0};
+	int ret;
+
+	if (!key)
+		key = &unwanted;
+	ret = secret_make(key, (size_t)crypt_get_volume_key_size(cd));
+	if (ret)
+		return status_nomem(st);
+	ret = crypt_volume_key_get(cd, 0, (char *)key->bytes, &key->len,
+				   (const char *)secret->bytes, secret->len);
+	if (ret < 0 || key == &unwanted)
+		secret_free(key);
+	return ret >= 0 ? 0
+			: status_set(st, ST_CHECK, EBADMSG,
+				     "the keyslot does not open with the secret: %s",
+				     luks_words(log, ret));
+}
+
 /* Loads the header from the descriptor `copy` and checks it; with a secret, its keyslot too. */
 static int check_header(struct luks_header *header, int copy, const struct luks_request *request,
-			const struct secret *secret, const char *name, struct status *st)
+			const struct secret *secret, struct secret *key, const char *name,
+			struct status *st)
 {
 	struct crypt_device *cd = NULL;
 	struct luks_log log = {.name = name};
@@ -171,14 +194,8 @@ static int check_header(struct luks_header *header, int copy, const struct luks_
 	    (crypt_persistent_flags_get(cd, CRYPT_FLAGS_ACTIVATION, &flags) ||
 	     flags != luks_flags(request->plan)))
 		ret = differs_number("flags", flags, luks_flags(request->plan), st);
-	if (ret || !secret)
-		goto out;
-	ret = crypt_activate_by_passphrase(cd, NULL, 0, (const char *)secret->bytes, secret->len,
-					   0);
-	ret = ret >= 0 ? 0
-		       : status_set(st, ST_CHECK, EBADMSG,
-				    "the keyslot does not open with the secret: %s",
-				    luks_words(&log, ret));
+	if (!ret && secret)
+		ret = open_keyslot(cd, secret, key, &log, st);
 out:
 	luks_end(cd);
 	return ret;
@@ -187,7 +204,8 @@ out:
 /* One copy of the metadata at a time, with the other blanked: libcryptsetup makes do with either,
  * and mends the other as it loads, so that damage to one would not show. */
 int luks_check_copy(struct luks_header *header, int copy, const struct luks_request *request,
-		    const struct secret *secret, const char *name, struct status *st)
+		    const struct secret *secret, struct secret *key, const char *name,
+		    struct status *st)
 {
 	static const char blank[LUKS2_COPY];
 	char *metadata = malloc(LUKS2_METADATA);
@@ -197,14 +215,15 @@ int luks_check_copy(struct luks_header *header, int copy, const struct luks_requ
 	/* There is but one of LUKS1's. */
 	if (!ret && request->luks1) {
 		free(metadata);
-		return check_header(header, copy, request, secret, name, st);
+		return check_header(header, copy, request, secret, key, name, st);
 	}
 	for (int other = 1; other >= 0 && !ret; other--) {
 		ret = extent_write(copy, metadata, LUKS2_METADATA, 0);
 		if (!ret)
 			ret = extent_write(copy, blank, LUKS2_COPY, other * LUKS2_COPY);
 		ret = ret ? status_nomem(st)
-			  : check_header(header, copy, request, other ? secret : NULL, name, st);
+			  : check_header(header, copy, request, other ? secret : NULL, key, name,
+					 st);
 	}
 	free(metadata);
 	return ret;
@@ -229,7 +248,8 @@ static int compare_bytes(int copy, const struct luks_image *image, struct status
 }
 
 int luks_verify(struct luks_header *header, struct guard *guard, const struct luks_image *image,
-		const struct luks_request *request, const struct secret *secret, struct status *st)
+		const struct luks_request *request, const struct secret *secret, struct secret *key,
+		struct status *st)
 {
 	int copy, ret;
 
@@ -240,7 +260,7 @@ int luks_verify(struct luks_header *header, struct guard *guard, const struct lu
 				  guard->device.path, strerror(-copy));
 	ret = image ? compare_bytes(copy, image, st) : 0;
 	if (!ret)
-		ret = luks_check_copy(header, copy, request, secret, guard->device.path, st);
+		ret = luks_check_copy(header, copy, request, secret, key, guard->device.path, st);
 	close(copy);
 	return ret;
 }

@@ -59,6 +59,18 @@ void secret_free(struct secret *secret)
 	secret->len = 0;
 }
 
+int secret_make(struct secret *secret, size_t len)
+{
+	unsigned char *map = len <= SECRET_FILE_MAX ? secret_map() : NULL;
+
+	if (!map)
+		return -ENOMEM;
+	mlock(map, len);
+	secret->bytes = map;
+	secret->len = len;
+	return 0;
+}
+
 /* The wait before a read: returns 0 to read, or the error. `idle` for a pipe without a writer. */
 static int wait_input(struct interrupt *in, int fd, bool idle, struct status *st)
 {
@@ -255,6 +267,7 @@ out:
 		secret_free(&first);
 	else
 		*secret = first;
+	secret->typed = !ret;
 	return ret;
 }
 

@@ -17,6 +17,7 @@
 struct secret {
 	unsigned char *bytes;
 	size_t len;
+	bool typed; /* on a terminal */
 };
 
 struct secret_source {
@@ -42,6 +43,9 @@ void secret_harden_process(void);
  */
 int secret_read(struct secret *secret, const struct secret_source *source, struct status *st);
 void secret_free(struct secret *secret);
+
+/* Room for a secret of len bytes (SECRET_FILE_MAX at most), of that same memory. 0 or -ENOMEM. */
+int secret_make(struct secret *secret, size_t len);
 
 /* Whether there is a terminal to ask on: 0, or -ENOTTY with *st (ST_AUTH). Asks nothing. */
 int secret_check_terminal(struct status *st);

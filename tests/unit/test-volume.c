@@ -177,6 +177,7 @@ static void test_format(const char *spec, const char *pbkdf)
 	struct guard guard;
 	struct plan plan;
 	struct status st = {0};
+	char last;
 	int ret;
 
 	if (!make_plan(&plan, spec, pbkdf))
@@ -194,17 +195,17 @@ static void test_format(const char *spec, const char *pbkdf)
 	ok(!ret && change.areas.n == 1 && !change.marks.n, "blank: one area, no marks");
 	ret = luks_write(&guard, &change, NULL, &st);
 	ok(!ret, "format with %s: %s", spec, st.message);
-	ret = luks_verify(&header, &guard, &image, &request, &secret, &st);
+	ret = luks_verify(&header, &guard, &image, &request, &secret, NULL, &st);
 	ok(!ret && !strcmp(header.label, "caf\xc3\xa9") && header.sector == plan.spec.sector &&
 		   header.data_offset == PLAN_DATA_OFFSET &&
 		   !strcmp(header.uuid, image.header.uuid),
 	   "verified: %s, %u bits, sector %u, %s %s", header.cipher, header.key_bits, header.sector,
 	   header.uuid, st.message);
-	ret = luks_verify(&header, &guard, &image, &request, &wrong, &st);
+	ret = luks_verify(&header, &guard, &image, &request, &wrong, NULL, &st);
 	ok(ret == -EBADMSG && st.code == ST_CHECK, "another secret does not verify: %s",
 	   st.message);
 	plan.spec.sector = plan.spec.sector == 512 ? 4096 : 512;
-	ret = luks_verify(&header, &guard, NULL, &request, &secret, &st);
+	ret = luks_verify(&header, &guard, NULL, &request, &secret, NULL, &st);
 	ok(ret == -EBADMSG && strstr(st.message, "sector size"), "another plan neither: %s",
 	   st.message);
 	plan.spec.sector = header.sector;
@@ -215,16 +216,18 @@ static void test_format(const char *spec, const char *pbkdf)
 		ok(pread(guard.fd, &byte, 1, i * 16384 + 100) == 1, "copy %d of the header", i);
 		byte ^= 1;
 		ok(pwrite(guard.fd, &byte, 1, i * 16384 + 100) == 1, "one bit changed");
-		ret = luks_verify(&header, &guard, NULL, &request, &secret, &st);
+		ret = luks_verify(&header, &guard, NULL, &request, &secret, NULL, &st);
 		ok(ret == -EBADMSG, "is noticed: %s", st.message);
 		byte ^= 1;
 		ok(pwrite(guard.fd, &byte, 1, i * 16384 + 100) == 1, "put right");
 	}
-	ret = luks_verify(&header, &guard, NULL, &request, &secret, &st);
+	ret = luks_verify(&header, &guard, NULL, &request, &secret, NULL, &st);
 	ok(!ret, "verifies again");
 	/* A byte of the unused part of the keyslot area, which no check of a header sees. */
-	ok(pwrite(guard.fd, "x", 1, PLAN_DATA_OFFSET - 7) == 1, "one byte changed");
-	ret = luks_verify(&header, &guard, &image, &request, &secret, &st);
+	ok(pread(guard.fd, &last, 1, PLAN_DATA_OFFSET - 7) == 1, "one byte read");
+	last ^= 1;
+	ok(pwrite(guard.fd, &last, 1, PLAN_DATA_OFFSET - 7) == 1, "and changed");
+	ret = luks_verify(&header, &guard, &image, &request, &secret, NULL, &st);
 	ok(ret == -EBADMSG && strstr(st.message, "16776704"), "is noticed: %s", st.message);
 	change_free(&change);
 	luks_image_free(&image);

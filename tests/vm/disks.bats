@@ -14,7 +14,7 @@ formatted() {
 	local node
 	node=$(disk "$1") || return
 	expect 0 format "$node" "${@:2}" || return
-	is "$(json '[.written, .verified] | tostring')" '[true,true]' || return
+	is "$(json '[.written, .verified, .mapped] | tostring')" '[true,true,true]' || return
 	used "$node" "lab-$1"
 }
 
