@@ -166,6 +166,11 @@ static int prepare(struct format *f, struct status *st)
 		ret = read_secret(f, true, st);
 	if (!ret && f->secret.bytes)
 		note_keyboard(f);
+	if (!ret && options.undo_file && undo_in_memory(options.undo_file))
+		cmd_note(
+			f->globals,
+			"%s is kept in memory: without power it is lost, and with it the way back.",
+			options.undo_file);
 	if (!ret)
 		ret = luks_build(&f->image, &f->request, device,
 				 f->secret.bytes ? &f->secret : NULL, st);

@@ -4,6 +4,7 @@
 # device is untouched, or holds the old contents whole, or the new volume, or nothing that opens; and undo brings back
 # every bit. lib/cut.c cuts in from outside; lib/cut-check.c judges, and replays recorded writes as a power cut would.
 
+# shellcheck disable=SC2016,SC2030,SC2031 # inner shells have their own $DMCT, each test its own $status and $output
 load lib/common
 load lib/format
 
@@ -28,6 +29,7 @@ setup() {
 	PATH=$PATH:/usr/sbin:/sbin
 	cd "$BATS_FILE_TMPDIR" || return
 	CHECK=$DMCT_BUILD/tests/lib/cut-check
+	# shellcheck disable=SC2034 # lib/format's
 	loops=() mounts=()
 	rm -f disk.img undo log
 	cp --sparse=always old.img disk.img
@@ -44,7 +46,7 @@ formats() {
 }
 
 undoes() {
-	"$DMCT" undo undo disk.img --yes --quiet "$@" >/dev/null
+	"$DMCT" undo undo disk.img --yes --quiet >/dev/null
 }
 
 export -f formats undoes
@@ -58,9 +60,7 @@ record() {
 	calls=$("$CHECK" count log)
 }
 
-# shellcheck disable=SC2016 # for the inner shell
 FORMATS=(bash -c 'DMCT=$0; formats --undo-file undo >/dev/null 2>&1')
-# shellcheck disable=SC2016
 UNDOES=(bash -c 'DMCT=$0; undoes >/dev/null 2>&1')
 
 # left: what disk.img is now.

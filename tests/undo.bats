@@ -152,6 +152,7 @@ formatted() {
 	mounted small -t tmpfs -o size=4M tmpfs
 	refused 6 "undo file small/undo could not be written: No space left" disk.img --auto --yes --overwrite --key-file key --undo-file small/undo
 	[ ! -e small/undo ]
+	says "small/undo is kept in memory"
 }
 
 @test "undo asks, and takes nothing for YES; in use is refused" {

@@ -34,6 +34,9 @@ struct undo {
  * to. To be asked early. 0 or -errno with *st (ST_USAGE, ST_AUTH). */
 int undo_check(const char *path, struct status *st);
 
+/* Whether the file would be kept in memory only (tmpfs, ramfs), and so be lost with the power. */
+bool undo_in_memory(const char *path);
+
 /*
  * Writes the file, mode 0600, and has it on the disk. uuid: of the new volume. 0, or -errno with
  * *st (ST_REFUSED), and then there is no file.

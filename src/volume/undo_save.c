@@ -5,10 +5,12 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "volume/undo_format.h"
@@ -68,6 +70,15 @@ int undo_check(const char *path, struct status *st)
 	if (access(dirname(dir), W_OK | X_OK))
 		return cannot(path, errno, st);
 	return 0;
+}
+
+bool undo_in_memory(const char *path)
+{
+	char dir[PATH_MAX];
+	struct statfs fs;
+
+	snprintf(dir, sizeof(dir), "%s", path);
+	return !statfs(dirname(dir), &fs) && (fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC);
 }
 
 /* The table under construction. */
