@@ -8,15 +8,18 @@
 #include "cmd.h"
 #include "cmd_bench.h"
 #include "decide/crossing.h"
+#include "decide/model.h"
 #include "decide/versus.h"
 #include "report/chart.h"
 #include "report/json_crossing.h"
 #include "report/json_facts.h"
 #include "report/json_measure.h"
+#include "report/json_model.h"
 #include "report/progress.h"
 #include "report/save.h"
 #include "report/text_crossing.h"
 #include "report/text_measure.h"
+#include "report/text_model.h"
 #include "util/json.h"
 #include "util/output.h"
 
@@ -51,7 +54,7 @@ static const struct opt table[] = {
 	{"buffer", 0, OPT_UINT, "BYTES", BENCH(buffer), 4096, 1ULL << 40,
 	 "Memory that each thread walks (default 1048576)."},
 	{"tier", 0, OPT_STRING, "LIST", BENCH(tier), 0, 0,
-	 "Tiers of the cpu engine, all, or kernel: the one like\nthe kernel's driver (default: the fastest here, by a\nshort trial)."},
+	 "Tiers of the cpu engine, all, or kernel: what stands\nfor the kernel's drivers (default: the fastest here, by\na short trial)."},
 	{"shape", 0, OPT_STRING, "SHAPE", BENCH(shape), 0, 0,
 	 "CBC encryption of cpu: serial (default), multi for\nseveral sectors at once, or both."},
 	{"save", 0, OPT_STRING, "FILE", BENCH(save), 0, 0,
@@ -64,6 +67,7 @@ static const struct opt table[] = {
 struct conclusions {
 	struct crossing crossing;
 	struct versus_list versus;
+	struct predictions predictions;
 };
 
 static struct json_object *document(const struct conclusions *c, const struct measurement *m,
@@ -76,6 +80,7 @@ static struct json_object *document(const struct conclusions *c, const struct me
 	json_put_measurement(doc, m);
 	json_put_crossing(doc, &c->crossing);
 	json_put_versus(doc, &c->versus);
+	json_put_predictions(doc, &c->predictions);
 	json_put(doc, "cpu", report_cpu_json(&facts->cpu));
 	json_put(doc, "kernel", report_kernel_json(&facts->kernel));
 	json_put(doc, "memory", report_memory_json(&facts->memory));
@@ -94,8 +99,10 @@ static int print_text(const struct conclusions *c, const struct measurement *m)
 	if (ret)
 		return ret;
 	text_versus(&c->versus);
-	text_measurement_end(m);
-	return 0;
+	ret = text_predictions(&c->predictions);
+	if (!ret)
+		text_measurement_end(m);
+	return ret;
 }
 
 /* What the results as a whole amount to: an exit status, with a sentence on standard error. */
@@ -160,9 +167,12 @@ static int conclude(const struct cmd_globals *globals, const struct measurement 
 	ret = crossing_find(&c.crossing, m, facts);
 	if (!ret)
 		ret = versus_find(&c.versus, m);
+	if (!ret)
+		ret = model_predict(&c.predictions, m, facts);
 	ret = ret ? status_nomem(st) : report(globals, &c, m, facts, st);
 	crossing_free(&c.crossing);
 	versus_free(&c.versus);
+	predictions_free(&c.predictions);
 	return ret;
 }
 

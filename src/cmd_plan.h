@@ -208,6 +208,10 @@ const char *cmd_path_prefix(const char *path);
  */
 char *cmd_crypttab(const struct plan *plan, const char *device, const char *uuid);
 
+/* The tier that stands for the kernel's driver of an algorithm, or the next slower one that
+ * --cpu-disable leaves. */
+const struct engine_tier *cmd_mirror_tier(const struct facts *facts, const char *kernel);
+
 /* Prints a word as a shell takes it: quoted where it holds anything but what is safe everywhere,
  * and as $'…' (POSIX 2024) where it holds control characters. */
 void cmd_shell_word(FILE *out, const char *word);

@@ -87,11 +87,11 @@ static void explain_cpu(struct plan *plan, const struct decide_input *input, con
 
 static void explain_afalg(struct plan *plan, const struct ground *ground)
 {
-	if (ground->crossing > 0)
+	if (ground->model.crossing > 0)
 		plan_reason(
 			plan,
-			"Measured on the kernel's own ciphers through AF_ALG, a request a sector. The crossing into the kernel, %.1f microseconds at most and alike for all ciphers, is taken off: a disk does not pay it. The low figure is without that.",
-			ground->crossing * 1e6);
+			"Measured on the kernel's own ciphers through AF_ALG, a request a sector. The crossing into the kernel, %.1f microseconds at most and alike for all ciphers, is taken off: a disk does not pay it.",
+			ground->model.crossing * 1e6);
 	else
 		plan_reason(
 			plan,

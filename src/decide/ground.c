@@ -107,6 +107,28 @@ static bool intercept(const struct decide_input *input, const struct ground *gro
 	return true;
 }
 
+/* What a sector of no bytes takes in the engine that stands for the kernel's driver: tweak or IV.
+ * 0: not known. */
+static double engine_per_sector(const struct decide_input *input, const struct ground *ground,
+				const struct spec *spec, enum engine_direction direction)
+{
+	const struct ground cpu = {.basis = PLAN_BASIS_CPU, .threads = ground->threads};
+	double seconds;
+
+	return intercept(input, &cpu, spec, direction, &seconds) && seconds > 0 ? seconds : 0;
+}
+
+/* The crossing as this cipher would have it, in one direction. */
+static bool crossing_of(const struct decide_input *input, const struct ground *ground,
+			const struct spec *spec, enum engine_direction direction, double *seconds)
+{
+	if (!intercept(input, ground, spec, direction, seconds))
+		return false;
+	*seconds -= engine_per_sector(input, ground, spec, direction) +
+		    model_per_sector(&ground->model) / ground->threads;
+	return true;
+}
+
 /*
  * The part of a request's time that is no cipher's own cannot be more than any cipher's intercept.
  * A cipher's own cost per request (a hardware engine's round trip, Adiantum's hashing) dm-crypt
@@ -124,7 +146,7 @@ static void find_crossing(struct ground *ground, const struct decide_input *inpu
 		     i++) {
 			spec.key_bits = spec.kind->key_bits[i];
 			for (int d = ENGINE_ENCRYPT; d <= ENGINE_DECRYPT; d++) {
-				if (!intercept(input, ground, &spec, d, &seconds))
+				if (!crossing_of(input, ground, &spec, d, &seconds))
 					continue;
 				if (!ground->crossing_known || seconds < least)
 					least = seconds;
@@ -132,7 +154,16 @@ static void find_crossing(struct ground *ground, const struct decide_input *inpu
 			}
 		}
 	}
-	ground->crossing = least > 0 ? least : 0;
+	ground->model.crossing = least > 0 ? least : 0;
+}
+
+void ground_fill(struct ground *ground, const struct decide_input *input)
+{
+	if (!input->measurement)
+		return;
+	model_costs(&ground->model, input->measurement);
+	if (ground->basis == PLAN_BASIS_AFALG)
+		find_crossing(ground, input);
 }
 
 void speed_ground(struct ground *ground, const struct decide_input *input,
@@ -149,6 +180,6 @@ void speed_ground(struct ground *ground, const struct decide_input *input,
 	}
 	if (!ground->threads)
 		ground->basis = PLAN_BASIS_FACTS;
-	else if (ground->basis == PLAN_BASIS_AFALG)
-		find_crossing(ground, input);
+	else
+		ground_fill(ground, input);
 }

@@ -4,18 +4,28 @@
 #define DMCT_DECIDE_INTERNAL_H
 
 #include "decide/decide.h"
+#include "decide/model.h"
 
 /* What all speeds of one decision stand on, so that like is compared with like. */
 struct ground {
 	enum plan_basis basis;
 	unsigned threads; /* of the cells that are compared */
 	/*
-	 * Seconds of a request through AF_ALG that are the same for every cipher, the crossing: at
-	 * most the least intercept of time over request size among all ciphers. 0 on other bases,
-	 * and where no cipher was measured at two sizes (crossing_known is false then).
+	 * What leads from the layer to dm-crypt. The crossing is at most the least intercept of
+	 * time over request size among all ciphers, without what the cipher and dm-crypt have per
+	 * sector. It is 0 on other bases, and where no cipher was measured at two sizes
+	 * (crossing_known is false then).
 	 */
-	double crossing;
+	struct model model;
 	bool crossing_known;
+};
+
+/* One direction of a spec, in bytes per second. */
+struct way {
+	double median, low, high;
+	double tie_low, tie_high; /* the same without what would move all ciphers alike */
+	const char *tier;         /* that it was measured on: the input's string */
+	bool order_only;          /* as in struct speed */
 };
 
 /* A spec's expected throughput, in bytes per second. */
@@ -36,6 +46,13 @@ struct speed {
  */
 void speed_ground(struct ground *ground, const struct decide_input *input,
 		  const struct candidates *candidates);
+
+/* Fills the model of a ground whose layer and threads are set. */
+void ground_fill(struct ground *ground, const struct decide_input *input);
+
+/* One direction of a spec with a sector size on that ground; false: not measured. */
+bool speed_way(struct way *way, const struct decide_input *input, const struct ground *ground,
+	       const struct spec *spec, enum engine_direction direction);
 
 /* The speed of a spec with a sector size on that ground. */
 void speed_of(struct speed *speed, const struct decide_input *input, const struct ground *ground,

@@ -147,10 +147,6 @@ const struct measure_result *speed_cell(const struct decide_input *input,
 	return best;
 }
 
-struct one_way {
-	double median, low, high, tie_low, tie_high;
-};
-
 /*
  * How far the median of a cell can be trusted: 1.57 times the distance between the quartiles over
  * the root of the number of slices, the notch at which two medians differ (McGill, Tukey and Larsen
@@ -168,41 +164,30 @@ static void trusted_interval(const struct measure_result *r, double *low, double
 		*high = r->median;
 }
 
-/* Bytes per second of requests of that many bytes without the crossing, of which at least a
- * twentieth of the time must be left: more than that no fit is believed. */
-static double without_crossing(double speed, double bytes, double crossing)
-{
-	double time = bytes / speed, left = time - crossing;
-
-	return bytes / (left > time / 20 ? left : time / 20);
-}
-
-/*
- * One direction. A raw AF_ALG figure is mostly the system call; taking the same crossing off every
- * cipher keeps their order at each size, and the raw figure stays the lower end of what is claimed.
- */
-static bool one_way(struct one_way *way, const struct decide_input *input,
-		    const struct ground *ground, const struct spec *spec,
-		    enum engine_direction direction, struct speed *speed)
+/* What the model makes of the cell and of its spread; the model's own error comes on top of that,
+ * and moves all ciphers alike. */
+bool speed_way(struct way *way, const struct decide_input *input, const struct ground *ground,
+	       const struct spec *spec, enum engine_direction direction)
 {
 	const struct measure_result *r = speed_cell(input, ground, spec, direction);
 	const char *mirror = decide_mirror_tier(&input->facts->kernel, spec->kind->kernel);
-	double low, high;
+	double low, high, error = model_error(ground->basis);
 
 	if (!r)
 		return false;
 	trusted_interval(r, &low, &high);
-	way->median = without_crossing(r->median, spec->sector, ground->crossing);
-	way->tie_low = without_crossing(low, spec->sector, ground->crossing);
-	way->tie_high = without_crossing(high, spec->sector, ground->crossing);
-	way->low = low;
-	way->high = way->tie_high;
-	if (ground->basis == PLAN_BASIS_CPU &&
-	    (tier_rank(r->tier) < tier_rank(mirror) ||
-	     decide_mirror_is_faster(&input->facts->kernel, spec->kind->kernel)))
-		speed->order_only = true;
-	speed->threads = r->threads;
-	speed->tier[direction] = r->tier;
+	way->median = model_speed(&ground->model, ground->basis, direction, spec->sector,
+				  r->threads, r->median);
+	way->tie_low = model_speed(&ground->model, ground->basis, direction, spec->sector,
+				   r->threads, low);
+	way->tie_high = model_speed(&ground->model, ground->basis, direction, spec->sector,
+				    r->threads, high);
+	way->low = way->tie_low / (1 + error);
+	way->high = way->tie_high * (1 + error);
+	way->order_only = ground->basis == PLAN_BASIS_CPU &&
+			  (tier_rank(r->tier) < tier_rank(mirror) ||
+			   decide_mirror_is_faster(&input->facts->kernel, spec->kind->kernel));
+	way->tier = r->tier;
 	return true;
 }
 
@@ -216,7 +201,7 @@ void speed_of(struct speed *speed, const struct decide_input *input, const struc
 	      const struct spec *spec)
 {
 	double share = input->policy->read_share;
-	struct one_way e, d;
+	struct way e, d;
 	bool has_e, has_d;
 
 	memset(speed, 0, sizeof(*speed));
@@ -224,8 +209,8 @@ void speed_of(struct speed *speed, const struct decide_input *input, const struc
 		snprintf(speed->reason, sizeof(speed->reason), "nothing was measured");
 		return;
 	}
-	has_e = one_way(&e, input, ground, spec, ENGINE_ENCRYPT, speed);
-	has_d = one_way(&d, input, ground, spec, ENGINE_DECRYPT, speed);
+	has_e = speed_way(&e, input, ground, spec, ENGINE_ENCRYPT);
+	has_d = speed_way(&d, input, ground, spec, ENGINE_DECRYPT);
 	if (!has_e || !has_d) {
 		snprintf(speed->reason, sizeof(speed->reason),
 			 has_e || has_d ? "only one direction was measured (%s)"
@@ -233,6 +218,10 @@ void speed_of(struct speed *speed, const struct decide_input *input, const struc
 			 measure_engine_name(basis_engine(ground->basis)));
 		return;
 	}
+	speed->threads = ground->threads;
+	speed->order_only = e.order_only || d.order_only;
+	speed->tier[ENGINE_ENCRYPT] = e.tier;
+	speed->tier[ENGINE_DECRYPT] = d.tier;
 	speed->encrypt = e.median;
 	speed->decrypt = d.median;
 	speed->mixed = mix(d.median, e.median, share);

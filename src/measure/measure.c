@@ -12,6 +12,7 @@
 #include "measure/conditions.h"
 #include "measure/dm_map.h"
 #include "measure/fit.h"
+#include "measure/handoff.h"
 #include "measure/pairs.h"
 #include "measure/roofline.h"
 #include "measure/sampler.h"
@@ -361,6 +362,7 @@ int measure_run(struct measurement *m, const struct measure_request *request,
 	conditions_mark(&before);
 	raise_files(&files);
 	stop_begin(&stop);
+	handoff_measure(m);
 	ret = measure_all(job, facts);
 	if (ret == -EINTR)
 		ret = stopped(st);

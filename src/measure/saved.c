@@ -336,6 +336,24 @@ static int read_results(struct measurement *m, const struct saved_place *doc)
 	return check_duplicates(m, doc->file, doc->st);
 }
 
+static int read_costs(struct measurement *m, const struct saved_place *doc)
+{
+	struct saved_place costs;
+	int ret = saved_member(doc, "kernel_costs", json_type_object, false, &costs);
+
+	if (ret || !costs.obj)
+		return ret;
+	ret = saved_real(&costs, "handoff_ns", false, &m->handoff);
+	if (!ret)
+		ret = saved_real(&costs, "copy_ns_per_kib", false, &m->copy);
+	if (!ret)
+		ret = saved_real(&costs, "syscall_ns", false, &m->syscall);
+	m->syscall /= 1e9;
+	m->handoff /= 1e9;
+	m->copy /= 1e9 * 1024;
+	return ret;
+}
+
 static int read_rooflines(struct measurement *m, const struct saved_place *doc)
 {
 	struct saved_place array, element;
@@ -453,6 +471,8 @@ static int read_document(struct measurement *m, struct facts *facts, bool *has_f
 		ret = read_multis(m, doc);
 	if (!ret)
 		ret = read_conditions(m, doc);
+	if (!ret)
+		ret = read_costs(m, doc);
 	if (!ret)
 		ret = saved_real(doc, "seconds", false, &m->seconds);
 	if (!ret)

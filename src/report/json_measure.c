@@ -140,6 +140,22 @@ static struct json_object *fit_object(const struct measure_fit *fit)
 	return obj;
 }
 
+static struct json_object *costs_object(const struct measurement *m)
+{
+	struct json_object *obj = json_object_new_object();
+
+	if (m->handoff > 0) {
+		json_put_real(obj, "handoff_ns", m->handoff * 1e9);
+		json_put_real(obj, "copy_ns_per_kib", m->copy * 1e9 * 1024);
+		json_put_real(obj, "syscall_ns", m->syscall * 1e9);
+	} else {
+		json_put(obj, "handoff_ns", NULL);
+		json_put(obj, "copy_ns_per_kib", NULL);
+		json_put(obj, "syscall_ns", NULL);
+	}
+	return obj;
+}
+
 void json_put_measurement(struct json_object *obj, const struct measurement *m)
 {
 	struct json_object *array;
@@ -161,5 +177,6 @@ void json_put_measurement(struct json_object *obj, const struct measurement *m)
 	for (size_t i = 0; i < m->n_fits; i++)
 		json_append(array, fit_object(&m->fits[i]));
 	json_put(obj, "fits", array);
+	json_put(obj, "kernel_costs", costs_object(m));
 	json_put_real(obj, "seconds", m->seconds);
 }
