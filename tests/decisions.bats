@@ -4,6 +4,8 @@
 # make, and the reason that he would give. Each file is what `recommend --save` writes, with `expect` and `comment`
 # beside it: real input to `recommend --from`.
 
+# shellcheck disable=SC2016 # the dollars in single quotes are jq's
+
 load lib/common
 
 setup_file() {
