@@ -65,8 +65,12 @@ static void test_device(void)
 	ok(finds(&in, "misaligned") && !finds(&in, "alignment-offset"), "which is a finding");
 	device_facts_free(&device);
 	put_text("/sys/class/block/sdx/alignment_offset", "3072\n");
+	put_text("/sys/class/block/sdx/queue/atomic_write_unit_min_bytes", "512\n");
+	put_text("/sys/class/block/sdx/queue/atomic_write_unit_max_bytes", "16384\n");
 	ret = device_probe(&device, "/dev/sdx", root, &st);
 	ok(!ret && !device.misaligned && !finds(&in, "misaligned"), "and one of 3072");
+	ok(device.atomic_unit_min == 512 && device.atomic_unit_max == 16384,
+	   "writes of 512 to 16384 bytes that are done whole");
 	device_facts_free(&device);
 }
 

@@ -192,6 +192,66 @@ static void test_saved_facts(void)
 }
 
 /* What bench says of multi-buffer, and results that are there for the record. */
+/* A file with these objects beside its results. */
+static int load_device(struct saved_device *device, const char *objects, struct status *st)
+{
+	struct measurement m;
+	struct facts facts;
+	bool has_facts;
+	char text[1024];
+	FILE *f = fopen(path, "w");
+	int ret;
+
+	snprintf(text, sizeof(text), HEAD "],%s}", objects);
+	fputs(text, f);
+	fclose(f);
+	memset(st, 0, sizeof(*st));
+	ret = saved_load(&m, &facts, &has_facts, device, path, st);
+	measurement_free(&m);
+	facts_free(&facts);
+	return ret;
+}
+
+static void test_device(void)
+{
+	static const struct {
+		const char *objects, *says;
+	} bad[] = {
+		{"\"device\":{}", "device.path is absent"},
+		{"\"device\":{\"path\":\"x\"}", "device.size is absent"},
+		{"\"device\":{\"path\":\"x\",\"size\":-1}", "device.size is -1"},
+		{"\"device\":{\"path\":\"x\",\"size\":1,\"kind\":\"tape\"}",
+		 "file, disk, partition"},
+		{"\"device\":{\"path\":\"x\",\"size\":1,\"logical_block\":600}", "a power of two"},
+		{"\"device\":{\"path\":\"x\",\"size\":1,\"physical_block\":16}", "from 512"},
+		{"\"device\":{\"path\":\"x\",\"size\":1,\"zoned\":\"very\"}", "host-managed"},
+		{"\"device\":{\"path\":\"x\",\"size\":1,\"rotational\":2}", "true or false"},
+		{"\"device\":[]", "an object"},
+		{"\"device_speed\":{\"bytes_per_second\":\"fast\"}", "a number"},
+	};
+	struct saved_device d;
+	struct status st;
+
+	ok(!load_device(&d, "\"seconds\":1", &st) && !d.found && !d.speed_found, "no disk");
+	ok(!load_device(
+		   &d,
+		   "\"device\":{\"path\":\"/dev/sdb\",\"size\":1000,\"kind\":\"partition\",\"start\":512,"
+		   "\"logical_block\":512,\"physical_block\":4096,\"rotational\":false,\"discard\":null,"
+		   "\"zoned\":\"host-aware\",\"atomic_write_unit_max\":16384,\"new\":1},"
+		   "\"device_speed\":{\"bytes_per_second\":1.5e8,\"from\":\"given\"}",
+		   &st) &&
+		   d.found && !strcmp(d.facts.path, "/dev/sdb") && d.facts.size == 1000 &&
+		   d.facts.kind == DEVICE_PARTITION && d.facts.physical_block == 4096 &&
+		   d.facts.rotational == 0 && d.facts.discard == -1 && d.facts.read_only == -1 &&
+		   d.facts.zoned == DEVICE_ZONED_HOST_AWARE && d.facts.atomic_unit_max == 16384 &&
+		   d.speed_found && d.speed.speed == 1.5e8 && !strcmp(d.speed.from, "given"),
+	   "a disk and its speed: %s", st.message);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ok(load_device(&d, bad[i].objects, &st) == -EINVAL && st.code == ST_USAGE &&
+			   strstr(st.message, bad[i].says),
+		   "%s: %s", bad[i].objects, st.message);
+}
+
 static void test_multis(void)
 {
 	struct measurement m;
@@ -346,6 +406,7 @@ int main(void)
 	test_saved_good();
 	test_saved_bad();
 	test_saved_facts();
+	test_device();
 	test_multis();
 	test_round_trip();
 	test_saved_files();

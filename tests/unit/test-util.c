@@ -150,6 +150,42 @@ static void test_sysfile(void)
 	remove(dir);
 }
 
+static void test_parse(void)
+{
+	static const struct {
+		const char *text;
+		double bytes; /* negative: refused */
+	} sizes[] = {{"0", 0},
+		     {"4096", 4096},
+		     {"1K", 1024},
+		     {"1.5M", 1572864},
+		     {"512MiB", 512 << 20},
+		     {"2G", 2147483648.0},
+		     {".5K", 512},
+		     {"1T", -1},
+		     {"", -1},
+		     {"K", -1},
+		     {"-1", -1},
+		     {"1 M", -1},
+		     {"1,5M", -1},
+		     {"1e3", -1},
+		     {"0x10", -1},
+		     {"1MB", -1}};
+	double value;
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		int ret;
+
+		value = -1;
+		ret = units_parse_size(sizes[i].text, &value);
+		ok(value == sizes[i].bytes && !ret == (sizes[i].bytes >= 0), "\"%s\": %.0f",
+		   sizes[i].text, value);
+	}
+	ok(!units_parse_number("0.25", &value) && value == 0.25 &&
+		   units_parse_number("0.25x", &value) && units_parse_number("1K", &value),
+	   "a number has no unit");
+}
+
 static void test_units(void)
 {
 	static const struct {
@@ -172,6 +208,7 @@ static void test_units(void)
 	for (size_t i = 0; i < sizeof(speeds) / sizeof(speeds[0]); i++)
 		ok(!strcmp(units_speed(speeds[i].speed, buf), speeds[i].text), "%.0f B/s: %s",
 		   speeds[i].speed, buf);
+	test_parse();
 	ok(!strcmp(units_speed(1234567890, buf), "1.23 GB/s"), "%s", buf);
 	ok(!strcmp(units_speed(98765432, buf), "98.8 MB/s"), "%s", buf);
 	ok(!strcmp(units_speed(456e6, buf), "456 MB/s"), "%s", buf);
