@@ -13,7 +13,8 @@
 
 struct experiment {
 	const char *name;
-	const char *engine, *sector_size, *size, *tier, *shape; /* NULL: the option's default */
+	const char *engine, *sector_size, *size, *tier, *shape,
+		*path; /* NULL: the option's default */
 	const char *specs[SPECS_MAX];
 };
 
@@ -28,7 +29,8 @@ static const struct experiment experiments[] = {
 	/* The same cipher here and in the kernel: what the way there and back costs. */
 	{.name = "crossing",
 	 .engine = "afalg,cpu",
-	 .size = SIZES,
+	 .size = "16,64,256,1024,4096,16384,65536",
+	 .path = "both",
 	 .specs = {"aes-xts-plain64/512", "aes-cbc-essiv:sha256/256"}},
 	/* CBC encryption of 2 to 32 sectors in flight; with a MAC, as OpenSSL does it. */
 	{.name = "multi-buffer",
@@ -99,6 +101,7 @@ int bench_experiment(struct bench_options *o, char ***specs, int *n_specs, struc
 	set(&o->sector_size, e->sector_size);
 	set(&o->size, e->size);
 	set(&o->shape, e->shape);
+	set(&o->path, e->path);
 	/* Tiers are the cpu engine's, which --engine may have left out. */
 	if (o->engine && strstr(o->engine, "cpu"))
 		set(&o->tier, e->tier);
@@ -115,11 +118,9 @@ char *bench_experiment_words(const struct bench_options *o, char **specs, int n_
 {
 	const struct {
 		const char *name, *value;
-	} words[] = {{"engine", o->engine},
-		     {"sector-size", o->sector_size},
-		     {"size", o->size},
-		     {"tier", o->tier},
-		     {"shape", o->shape}};
+	} words[] = {{"engine", o->engine}, {"sector-size", o->sector_size},
+		     {"size", o->size},     {"tier", o->tier},
+		     {"shape", o->shape},   {"path", o->path}};
 	char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);

@@ -8,8 +8,9 @@
 #include "measure/measure.h"
 
 #define FIT_POINTS_MAX 64
-/* Fewer sizes than this are no fit: a line through two points has no error. */
-#define FIT_POINTS_MIN 3
+/* Fewer sizes than this are no fit: of three two lie on the line, and its error would say nothing.
+ */
+#define FIT_POINTS_MIN 4
 /* The range of sizes that a fit is over. */
 #define FIT_SIZE_MIN 512
 #define FIT_SIZE_MAX 65536
