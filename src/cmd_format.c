@@ -277,10 +277,12 @@ static void release(struct format *f)
 
 static int run(const struct cmd_globals *globals, char **operands, int n, struct status *st)
 {
-	struct format f = {.globals = globals, .options = &options, .path = operands[0]};
+	/* Not on the stack, which may be small. */
+	static struct format f;
 	int ret;
 
 	(void)n;
+	f = (struct format){.globals = globals, .options = &options, .path = operands[0]};
 	ret = format_check_options(&options, globals, st);
 	if (ret)
 		return ret;
