@@ -58,7 +58,7 @@ references() {
 @test "recommend decides on what the kernel does, and cryptsetup takes its command line" {
 	image 24M
 	expect 0 "$DMCT" recommend --json --time 1 "$loop"
-	is "$(json .choice.basis)" afalg
+	is "$(json .choice.basis)" dm
 	[ "$(json .choice.strength_bits)" -ge 256 ]
 	mapfile -t argv < <(json '.cryptsetup_argv[]')
 	is "${argv[0]}" cryptsetup

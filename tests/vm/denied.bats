@@ -13,7 +13,7 @@ load guest
 	expect 7 /lab/tool deny "$DMCT" bench --json --engine afalg --time 0.2 aes-xts-plain64/512@4096
 	is "$(json '[.results[].error.code] | unique | join(" ")')" EPERM
 	image 24M
-	expect 0 /lab/tool deny "$DMCT" recommend --json --time 0.5 "$loop"
+	expect 0 without_dm /lab/tool deny "$DMCT" recommend --json --time 0.5 "$loop"
 	is "$(json .choice.basis)" cpu
 }
 
@@ -22,6 +22,8 @@ load guest
 	expect 7 "$DMCT" bench --json --engine afalg --time 0.2 aes-xts-plain64/512@4096
 	json '.results[0].error.reason' | grep -q crypto_user
 	image 24M
-	expect 0 "$DMCT" recommend --json --time 0.5 "$loop"
+	expect 0 without_dm "$DMCT" recommend --json --time 0.5 "$loop"
 	is "$(json .choice.basis)" cpu
+	expect 0 "$DMCT" recommend --json --time 0.5 "$loop"
+	is "$(json .choice.basis)" dm
 }

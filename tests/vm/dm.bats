@@ -145,3 +145,39 @@ leftover() {
 	is "$(json '[.results[] | select(.engine == "afalg" and .checked)] | length')" 12
 	gone
 }
+
+@test "recommend and format rest on dm-crypt; flags that it measured a gain for are in the header, and nothing is left" {
+	image 48M
+	expect 0 "$DMCT" recommend --json --time 2 --pbkdf-force-iterations 4 "$loop"
+	is "$(json .choice.basis)" dm
+	json '.reasons[]' | grep -q '^Flags: '
+	flags=$(json '[.flags[] | ltrimstr("perf-")] | sort | join(" ")')
+	is "$(json '[.cryptsetup_flags_argv[] | select(startswith("--perf-")) | ltrimstr("--perf-")] | sort | join(" ")')" "$flags"
+	gone
+	expect 0 "$DMCT" format "$loop" --auto --yes --key-file key --json --time 2 \
+		--pbkdf-force-iterations 4 --pbkdf-memory 32 --pbkdf-parallel 1 </dev/null
+	is "$(json '[.plan.choice.basis, .verified] | tostring')" '["dm",true]'
+	is "$(json '[.plan.flags[] | ltrimstr("perf-")] | sort | join(" ")')" \
+		"$(cryptsetup luksDump --dump-json-metadata "$loop" | jq -r '[.config.flags[]? | gsub("-"; "_")] | sort | join(" ")')"
+	gone
+	used "$loop" lab
+}
+
+@test "flags of saved results: set for a gain with one request at a time and no loss with several, as cryptsetup writes them" {
+	image 24M
+	"$DMCT" bench --engine dm --flags none,no_read_workqueue+no_write_workqueue --depth 1,8 --time 2 --quiet --save s \
+		aes-xts-plain64/512@4096 >/dev/null
+	jq '.results |= map(. + (if .flags == [] then 100 elif .depth == 1 and .direction == "encrypt" then 150 else 101 end
+		| . * 1000000 | {median: ., low: (. - 1000000), high: (. + 1000000), slices: 20}))' s >s2
+	printf '%s\n' "$(jq -c . s2)" >s2
+	expect 0 "$DMCT" format "$loop" --auto --yes --key-file key --json --from s2 \
+		--pbkdf-force-iterations 4 --pbkdf-memory 32 --pbkdf-parallel 1 </dev/null
+	is "$(json '.plan.flags | join(" ")')" perf-no_write_workqueue
+	is "$(cryptsetup luksDump "$loop" | sed -n 's/^Flags:[[:space:]]*//p' | xargs)" no-write-workqueue
+	mapfile -t argv < <(json '.plan.cryptsetup_flags_argv[]')
+	is "${argv[*]}" "cryptsetup open --persistent --perf-no_write_workqueue $loop NAME"
+	cryptsetup luksFormat --batch-mode --type luks2 --pbkdf pbkdf2 --pbkdf-force-iterations 1000 "$loop" key
+	"${argv[@]:0:5}" lab --key-file key
+	cryptsetup close lab
+	is "$(cryptsetup luksDump "$loop" | sed -n 's/^Flags:[[:space:]]*//p' | xargs)" no-write-workqueue
+}

@@ -108,6 +108,11 @@ mapping() {
 	later dmsetup remove --retry "$1"
 }
 
+# without_dm COMMAND...: as a root that may not make mappings, so that something else than dm-crypt is measured.
+without_dm() {
+	setpriv --bounding-set=-sys_admin --inh-caps=-sys_admin "$@"
+}
+
 sectors() {
 	blockdev --getsz "$1"
 }

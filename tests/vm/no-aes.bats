@@ -24,7 +24,7 @@ load guest
 	image 48M
 	expect 0 "$DMCT" format "$loop" --auto --yes --key-file key --json --time 1 \
 		--pbkdf-force-iterations 4 --pbkdf-memory 32 --pbkdf-parallel 1 </dev/null
-	is "$(json .plan.choice.basis)" afalg
+	is "$(json .plan.choice.basis)" dm
 	[ "$(json .plan.choice.strength_bits)" -ge 256 ]
 	used "$loop" lab
 }

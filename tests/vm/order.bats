@@ -38,6 +38,6 @@ faster() {
 	for _ in 1 2; do
 		expect 0 "$DMCT" recommend --json --time 1 "$loop"
 		is "$(json .choice.spec)" aes-xts-plain64/512@4096
-		is "$(json .choice.basis)" afalg
+		is "$(json .choice.basis)" dm
 	done
 }

@@ -16,11 +16,13 @@ setup_file() {
 	json '.findings[] | select(.id == "aes-unused") | .message' | grep -q 'xts(ecb(aes-generic))'
 }
 
-@test "recommend never counts on the CPU's instructions: by AF_ALG what the kernel does, by the engine the table tier" {
+@test "recommend never counts on the CPU's instructions: by dm-crypt and AF_ALG what the kernel does, by the engine the table tier" {
 	image 24M
 	expect 0 "$DMCT" recommend --json --time 1 "$loop"
+	is "$(json .choice.basis)" dm
+	expect 0 without_dm "$DMCT" recommend --json --time 1 "$loop"
 	is "$(json .choice.basis)" afalg
-	expect 0 /lab/tool deny "$DMCT" recommend --json --time 1 "$loop"
+	expect 0 without_dm /lab/tool deny "$DMCT" recommend --json --time 1 "$loop"
 	is "$(json .choice.basis)" cpu
 	json '.reasons[]' | grep -q 'table tier'
 	expect 0 "$DMCT" bench --json --engine cpu,afalg --time 1 aes-xts-plain64/512@4096
