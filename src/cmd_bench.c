@@ -94,6 +94,7 @@ static int print_text(const struct conclusions *c, const struct measurement *m)
 	ret = text_measurement(m);
 	if (ret)
 		return ret;
+	text_scaling(m);
 	text_fits(m);
 	ret = text_crossing(&c->crossing);
 	if (ret)

@@ -116,6 +116,9 @@ bench() {
 	is "$(json '. as $d | [.results[] | select(.threads == 2) | . as $r
 		| ($d.results[] | select(.threads == 1 and .direction == $r.direction) | .median) * $r.scaling / $r.median
 		| . > 0.999 and . < 1.001] | all')" true
+	expect 0 "$DMCT" bench --time 0.3 --engine cpu --threads 1,2,all aes-xts-plain64/512@4096
+	grep -Eq '^  cpu: 2 threads do [0-9.]+ to [0-9.]+ times what one does$' <<<"$output"
+	bench --time 1 --engine cpu --threads 1,2 aes-xts-plain64/512@4096
 	[ "$(json '.roofline | length')" -gt 0 ] || return 0
 	is "$(json '[.results[] | select(.to_roofline.pairs >= 5) | .roofline_share == .to_roofline.ratio] | all')" true
 }

@@ -50,6 +50,44 @@ void text_fits(const struct measurement *m)
 	}
 }
 
+/* Of the cells of one engine and number of threads, from the first on; false when others before
+ * them are of the same. */
+static bool scaling_range(const struct measurement *m, size_t first, double *low, double *high)
+{
+	const struct measure_result *r = &m->results[first];
+
+	*low = *high = r->scaling;
+	for (size_t i = 0; i < m->n_results; i++) {
+		const struct measure_result *o = &m->results[i];
+
+		if (!(o->scaling > 0) || o->engine != r->engine || o->threads != r->threads)
+			continue;
+		if (i < first)
+			return false;
+		*low = o->scaling < *low ? o->scaling : *low;
+		*high = o->scaling > *high ? o->scaling : *high;
+	}
+	return true;
+}
+
+void text_scaling(const struct measurement *m)
+{
+	bool title = false;
+	double low, high;
+
+	for (size_t i = 0; i < m->n_results; i++) {
+		const struct measure_result *r = &m->results[i];
+
+		if (!(r->scaling > 0) || !scaling_range(m, i, &low, &high))
+			continue;
+		if (!title)
+			printf("\nMore threads:\n");
+		title = true;
+		printf("  %s: %u threads do %.2f to %.2f times what one does\n",
+		       measure_engine_name(r->engine), r->threads, low, high);
+	}
+}
+
 enum { SPEC, DIRECTION, PATH, SIZE, HERE, KERNEL, CROSSING, SWITCH, COPY, SHARE, COLUMNS };
 
 static void add_row(struct table *table, const struct crossing_row *row)

@@ -450,7 +450,9 @@ static void test_shared_units(void)
 		{0, 12e9, 0, 0, 2, 2, "one thread was not measured"},
 		{13e9, 0, 0, 0, 2, 2, "nor were two"},
 	};
-	const struct conditions_mark mark = {.steal = -1, .busy = -1, .own = -1, .throttled = -1};
+	const struct conditions_mark mark = {
+		.steal = -1, .busy = -1, .own = -1, .throttled = -1, .hot = -1};
+	const struct conditions_run run = {.cut_short = 0};
 	struct measure_roofline roofs[] = {
 		{512, 1, 18e9, 13e9}, {256, 2, 1, 1}, {512, 2, 19e9, 14e9}};
 	struct measurement m = {.rooflines = roofs, .n_rooflines = 3};
@@ -464,7 +466,7 @@ static void test_shared_units(void)
 		ok(fabs(got - cases[i].want) < 0.001, "%s: %g", cases[i].why, got);
 	}
 	facts.cpu.allowed = 2;
-	if (conditions_find(&m, &facts, &mark, &mark, 0))
+	if (conditions_find(&m, &facts, &mark, &mark, &run))
 		exit(99);
 	ok(m.n_conditions == 1 && !strcmp(m.conditions[0].id, "shared-aes-units") &&
 		   !strcmp(m.conditions[0].message,

@@ -9,6 +9,7 @@
 #include "decide/versus.h"
 #include "measure/backend.h"
 #include "measure/clock.h"
+#include "measure/conditions.h"
 #include "measure/fit.h"
 #include "measure/sampler.h"
 #include "tap.h"
@@ -295,6 +296,65 @@ static void test_crossing(void)
 	measurement_free(&m);
 }
 
+/* The ids of the conditions, in their order. */
+static const char *ids(const struct measurement *m, char text[256])
+{
+	size_t len = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < m->n_conditions && len < 256; i++)
+		len += (size_t)snprintf(text + len, 256 - len, "%s%s", i ? " " : "",
+					m->conditions[i].id);
+	return text;
+}
+
+static void test_conditions(void)
+{
+	static const struct {
+		double drift, scaling;
+		size_t unsettled;
+		int64_t hot;
+		unsigned allowed;
+		const char *want;
+	} cases[] = {
+		{0.04, 1.9, 5, 0, 2, ""},
+		{-0.06, 1.9, 0, 0, 2, "drift"},
+		{0.06, 1.9, 0, 0, 2, "drift"},
+		{0, 1.9, 6, 0, 2, "unsettled"},
+		{0, 1.05, 0, 0, 2, "threads-add-nothing"},
+		/* Two threads on one CPU cannot add anything. */
+		{0, 1.0, 0, 0, 1, "one-cpu oversubscribed"},
+		{0, 1.9, 0, 3, 2, "hot"},
+	};
+	const struct conditions_mark before = {
+		.steal = -1, .busy = -1, .own = -1, .throttled = -1, .hot = 0, .ns = 0};
+	struct conditions_mark after = before;
+	struct facts facts = {0};
+	char text[256];
+
+	after.ns = CLOCK_SECOND;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct measurement m = {.results = calloc(4, sizeof(*m.results))};
+		struct conditions_run run = {
+			.drift = cases[i].drift, .cells = 10, .unsettled = cases[i].unsettled};
+		struct measure_result *r = cell(&m, MEASURE_CPU, "aes-xts-plain64/512@512", 65536,
+						6000);
+
+		r->threads = 2;
+		r->scaling = cases[i].scaling;
+		after.hot = cases[i].hot;
+		facts.cpu.allowed = cases[i].allowed;
+		if (conditions_find(&m, &facts, &before, &after, &run))
+			abort();
+		ok(!strcmp(ids(&m, text), cases[i].want),
+		   "a drift of %g, %zu of 10 unsettled, %g times with 2 threads on %u CPUs, %d "
+		   "times hot: \"%s\"",
+		   cases[i].drift, cases[i].unsettled, cases[i].scaling, cases[i].allowed,
+		   (int)cases[i].hot, text);
+		measurement_free(&m);
+	}
+}
+
 static void test_versus(void)
 {
 	struct measurement m = {.results = calloc(64, sizeof(*m.results))};
@@ -334,6 +394,7 @@ int main(void)
 	test_fit();
 	test_results();
 	test_crossing();
+	test_conditions();
 	test_versus();
 	return tap_done();
 }
