@@ -159,7 +159,7 @@ static double variance(const struct measure_result *r, bool disturbed)
 
 bool compare_disturbed(const struct measurement *m)
 {
-	static const char *const ids[] = {"busy", "steal", "throttled", "noisy", "drift"};
+	static const char *const ids[] = {"busy", "steal", "throttled", "noisy", "drift", "hot"};
 
 	for (size_t i = 0; i < m->n_conditions; i++)
 		for (size_t j = 0; j < sizeof(ids) / sizeof(ids[0]); j++)

@@ -57,7 +57,7 @@ bool compare_interval(const struct measure_result *first, bool first_disturbed,
 		      double *high);
 
 /* Whether its conditions say that something else took time meanwhile, or that it was not steady:
- * busy, steal, throttled, noisy, drift. */
+ * busy, steal, throttled, noisy, drift, hot. */
 bool compare_disturbed(const struct measurement *m);
 
 /*

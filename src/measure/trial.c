@@ -158,7 +158,8 @@ static int add(struct measurement *m, const struct measure_result *r)
 /* Of OpenSSL, which cannot: only what the cpu engine does not have, so that it is said once. */
 static bool concerned(const struct measure_result *r)
 {
-	if (*r->error_code || !r->spec.sector)
+	/* Without a tier it is no backend's. */
+	if (*r->error_code || !*r->tier || !r->spec.sector)
 		return false;
 	return r->engine == MEASURE_CPU ||
 	       (r->engine == MEASURE_OPENSSL && r->spec.kind->integrity &&
