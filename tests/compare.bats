@@ -186,7 +186,7 @@ CBC=aes-cbc-essiv:sha256/256@4096
 	is "$(json .error.code)" 1
 }
 
-@test "cells that differ in path or depth alone are not the same" {
+@test "cells that differ in path, depth or flags alone are not the same" {
 	file a "$(cell $XTS afalg encrypt 100000000 '.size = 4096 | .path = "copy" | .depth = 1')" \
 		"$(cell $XTS afalg encrypt 200000000 '.size = 4096 | .path = "splice" | .depth = 1')" \
 		"$(cell $XTS afalg encrypt 300000000 '.size = 4096 | .path = "splice" | .depth = 4')"
@@ -196,6 +196,15 @@ CBC=aes-cbc-essiv:sha256/256@4096
 	valid compare
 	is "$(json '[.comparisons[0].cells[] | "\(.verdict) \(.path) \(.depth)"] | join(", ")')" \
 		"only-first copy 1, faster splice 1, cannot-tell splice 4"
+	file c "$(cell $XTS dm encrypt 100000000 '.flags = []')" \
+		"$(cell $XTS dm encrypt 200000000 '.flags = ["no_read_workqueue", "no_write_workqueue"]')"
+	file d "$(cell $XTS dm encrypt 400000000 '.flags = ["no_read_workqueue", "no_write_workqueue"]')"
+	expect 0 "$DMCT" compare --json c d
+	valid compare
+	is "$(json '[.comparisons[0].cells[] | "\(.verdict) \(.flags)"] | join(", ")')" \
+		"only-first none, faster no_read_workqueue+no_write_workqueue"
+	expect 0 "$DMCT" compare c d
+	grep -q 'no_read_workqueue+no_write_workqueue .* 2.000 ' <<<"$output"
 	jq '.results[1].path = "pipe"' a >bad
 	expect 1 "$DMCT" compare bad b
 	says 'results\[1\].path is "pipe"'

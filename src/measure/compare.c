@@ -30,6 +30,7 @@ static int compare_keys(const struct measure_result *x, const struct measure_res
 			       x->direction,
 			       x->size,
 			       x->threads,
+			       x->flags,
 			       x->path,
 			       x->depth};
 	const uint64_t ky[] = {(uintptr_t)y->spec.kind,
@@ -40,6 +41,7 @@ static int compare_keys(const struct measure_result *x, const struct measure_res
 			       y->direction,
 			       y->size,
 			       y->threads,
+			       y->flags,
 			       y->path,
 			       y->depth};
 

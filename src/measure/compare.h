@@ -35,8 +35,8 @@ struct comparison {
 };
 
 /*
- * Cells are the same when spec, engine, shape, direction, size, threads, path and depth are, and
- * the tier, too; where only one is left of each side that differ in that alone (another driver,
+ * Cells are the same when spec, engine, shape, direction, size, threads, flags, path and depth are,
+ * and the tier, too; where only one is left of each side that differ in that alone (another driver,
  * another OpenSSL), these are compared. Cells that failed on both sides are left out. Points into
  * both measurements. Returns 0 or -ENOMEM.
  */

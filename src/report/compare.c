@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "measure/flags.h"
 #include "report/table.h"
 #include "util/json.h"
 #include "util/text.h"
@@ -132,6 +133,7 @@ enum {
 	THREADS,
 	DEPTH,
 	PATH,
+	FLAGS,
 	FIRST,
 	OTHER,
 	RATIO,
@@ -142,7 +144,7 @@ enum {
 };
 
 struct varies {
-	bool shape, threads, depth, path, tier;
+	bool shape, threads, depth, path, flags, tier;
 };
 
 static bool same_tier(const struct compare_cell *cell)
@@ -159,6 +161,7 @@ static void find_varies(struct varies *v, const struct comparison *c)
 		v->threads |= either(&c->cells[i])->threads != 1;
 		v->depth |= either(&c->cells[i])->depth != 1;
 		v->path |= either(&c->cells[i])->path != MEASURE_COPY;
+		v->flags |= either(&c->cells[i])->flags != 0;
 		v->tier |= !same_tier(&c->cells[i]);
 	}
 }
@@ -166,7 +169,8 @@ static void find_varies(struct varies *v, const struct comparison *c)
 static void add_row(struct table *table, const struct compare_cell *cell)
 {
 	char spec[SPEC_TEXT_MAX], size[24], threads[16], first[UNITS_MAX], other[UNITS_MAX];
-	char depth[16], ratio[24], interval[48] = "not known", tier[300] = "";
+	char flags[FLAGS_TEXT_MAX], depth[16], ratio[24], interval[48] = "not known",
+							  tier[300] = "";
 	const struct measure_result *r = cell->first;
 
 	snprintf(size, sizeof(size), "%" PRIu64, r->size);
@@ -186,6 +190,7 @@ static void add_row(struct table *table, const struct compare_cell *cell)
 		[THREADS] = threads,
 		[DEPTH] = depth,
 		[PATH] = r->engine == MEASURE_AFALG ? measure_path_name(r->path) : "",
+		[FLAGS] = r->engine == MEASURE_DM ? flags_print(r->flags, flags) : "",
 		[FIRST] = units_speed(r->median, first),
 		[OTHER] = units_speed(cell->other->median, other),
 		[RATIO] = ratio,
@@ -214,6 +219,7 @@ static int print_cells(const struct comparison *c)
 		[THREADS] = {v.threads ? "THREADS" : NULL, true},
 		[DEPTH] = {v.depth ? "DEPTH" : NULL, true},
 		[PATH] = {v.path ? "PATH" : NULL, false},
+		[FLAGS] = {v.flags ? "FLAGS" : NULL, false},
 		[FIRST] = {"FIRST", true},
 		[OTHER] = {"OTHER", true},
 		[RATIO] = {"RATIO", true},
@@ -236,7 +242,7 @@ static int print_cells(const struct comparison *c)
 static void print_verdict(const struct comparison *c, enum compare_verdict verdict,
 			  const char *title)
 {
-	char spec[SPEC_TEXT_MAX];
+	char spec[SPEC_TEXT_MAX], flags[FLAGS_TEXT_MAX];
 
 	if (c->count[verdict])
 		printf("%s:\n", title);
@@ -258,6 +264,8 @@ static void print_verdict(const struct comparison *c, enum compare_verdict verdi
 			printf(", %u in flight", r->depth);
 		if (r->path != MEASURE_COPY)
 			printf(", %s", measure_path_name(r->path));
+		if (r->flags)
+			printf(", %s", flags_print(r->flags, flags));
 		if (verdict == COMPARE_LOST) {
 			printf(": ");
 			text_print(stdout, cell->other->error_reason);
@@ -359,7 +367,7 @@ static struct json_object *cell_object(const struct compare_cell *cell, double l
 {
 	const struct measure_result *r = either(cell), *first = cell->first, *other = cell->other;
 	struct json_object *obj = json_object_new_object(), *error;
-	char spec[SPEC_TEXT_MAX];
+	char spec[SPEC_TEXT_MAX], flags[FLAGS_TEXT_MAX];
 
 	json_put_string(obj, "spec", spec_print(&r->spec, spec));
 	json_put_string(obj, "engine", measure_engine_name(r->engine));
@@ -372,6 +380,8 @@ static struct json_object *cell_object(const struct compare_cell *cell, double l
 	json_put_u64(obj, "depth", r->depth);
 	json_put_string(obj, "path",
 			r->engine == MEASURE_AFALG ? measure_path_name(r->path) : NULL);
+	json_put_string(obj, "flags",
+			r->engine == MEASURE_DM ? flags_print(r->flags, flags) : NULL);
 	put_speed(obj, "first", first);
 	put_speed(obj, "other", other);
 	put_positive(obj, "ratio", cell->ratio);
