@@ -65,15 +65,41 @@ static bool by_policy(struct choice *c, const struct decide_input *input)
 	return false;
 }
 
+/* Of several sector sizes that failed the first that says enough: dm-crypt could not have the
+ * cipher (AF_ALG may only have hidden it), or what either made of it was wrong. */
+static const struct measure_result *failed_trial(const struct decide_input *input,
+						 const struct spec *spec)
+{
+	const struct measurement *m = input->measurement;
+
+	for (size_t i = 0; m && i < m->n_results; i++) {
+		const struct measure_result *r = &m->results[i];
+
+		if (r->spec.kind != spec->kind || r->spec.key_bits != spec->key_bits)
+			continue;
+		if ((r->engine == MEASURE_DM && !strcmp(r->error_code, "ENOENT")) ||
+		    (r->engine <= MEASURE_AFALG && !strcmp(r->error_code, "mismatch")))
+			return r;
+	}
+	return NULL;
+}
+
 bool admit(struct choice *c, const struct candidate *candidate, const struct decide_input *input)
 {
+	const struct measure_result *failed;
+
 	c->spec = candidate->spec;
 	set_margins(c, input->policy);
 	c->state = CHOICE_NOT_ADMITTED;
 	c->by_policy = !by_policy(c, input);
 	if (c->by_policy)
 		return false;
+	failed = failed_trial(input, &c->spec);
 	if (!candidate->admitted)
 		snprintf(c->reason, sizeof(c->reason), "%s", candidate->reason);
-	return candidate->admitted;
+	else if (failed)
+		snprintf(c->reason, sizeof(c->reason), "tried here with %s, and failed: %.180s",
+			 measure_engine_name(failed->engine),
+			 *failed->error_reason ? failed->error_reason : failed->error_code);
+	return candidate->admitted && !failed;
 }

@@ -96,6 +96,22 @@ static void test_what_counts(void)
 	chooses(&s, "aes-xts-plain64/512@4096", "nor does a failed cell");
 
 	scene_init(&s);
+	for (int i = 0; i < 2; i++) {
+		r = add_way(&s, MEASURE_DM, "aes-xts-plain64/512@512", i, 1, 0);
+		strcpy(r->error_code, "ENOENT");
+		strcpy(r->error_reason, "dm-crypt has no such cipher");
+	}
+	chooses(&s, "xchacha12,aes-adiantum-plain64/256@4096",
+		"nothing measured, but one tried: not that one");
+	strcpy(r->error_code, "mismatch");
+	s.results[0].error_code[0] = '\0';
+	chooses(&s, "xchacha12,aes-adiantum-plain64/256@4096", "nor one that gives wrong output");
+	s.input.wanted = &s.wanted;
+	spec_parse(&s.wanted, "aes-xts-plain64/512", NULL);
+	refuses(&s, ST_MISSING, "tried here with dm, and failed: dm-crypt has no",
+		"nor when it is insisted on");
+
+	scene_init(&s);
 	add(&s, MEASURE_CPU, "aes-xts-plain64/512@4096", 5000);
 	add(&s, MEASURE_AFALG, "aes-xts-plain64/512@4096", 100);
 	add(&s, MEASURE_AFALG, "xchacha12,aes-adiantum-plain64/256@4096", 200);
