@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "util/text.h"
+#include "volume/luks.h"
 
 #define MAPPING_NAME_MAX 80
 
@@ -41,6 +42,21 @@ const char *cmd_path_prefix(const char *path)
 	return path && *path == '-' ? "./" : "";
 }
 
+/* Where format encrypts the keyslot otherwise than the data. */
+static void keyslot_argv(struct cmd_argv *argv, const struct spec *spec)
+{
+	char cipher[SPEC_TEXT_MAX], slot[SPEC_TEXT_MAX];
+	unsigned bits;
+
+	luks_keyslot_cipher(spec, slot, &bits);
+	if (!strcmp(slot, spec_cipher(spec, cipher)) && bits == spec->key_bits)
+		return;
+	argv_add(argv, "--keyslot-cipher");
+	argv_add(argv, "%s", slot);
+	argv_add(argv, "--keyslot-key-size");
+	argv_add(argv, "%u", bits);
+}
+
 /* cryptsetup(8) luksFormat with everything that the plan says, so that the header comes out the
  * same. */
 void cmd_plan_argv(struct cmd_argv *argv, const struct plan *plan, const char *device,
@@ -66,6 +82,8 @@ void cmd_plan_argv(struct cmd_argv *argv, const struct plan *plan, const char *d
 		argv_add(argv, "--sector-size");
 		argv_add(argv, "%u", plan->spec.sector);
 	}
+	if (!plan->luks1)
+		keyslot_argv(argv, &plan->spec);
 	argv_add(argv, "--offset");
 	argv_add(argv, "%" PRIu64, plan->data_offset / 512);
 	argv_add(argv, "--hash");

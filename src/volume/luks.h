@@ -74,4 +74,8 @@ int luks_verify(struct luks_header *header, struct guard *guard, const struct lu
 int luks_try_mapping(struct guard *guard, const struct luks_request *request,
 		     const struct secret *key, char *reason, size_t size, struct status *st);
 
+/* What keyslots of a volume with this spec are encrypted with; *key_bits gets the key size. */
+const char *luks_keyslot_cipher(const struct spec *spec, char buf[SPEC_TEXT_MAX],
+				unsigned *key_bits);
+
 #endif

@@ -30,10 +30,6 @@ bool luks_in_user_space(const struct spec *spec);
 /* What a failure of Argon2 that names no cause may come from. */
 #define LUKS_ARGON2_HINT "(Argon2's threads may not be allowed: ulimit -u, or a cgroup's pids.max.)"
 
-/* What keyslots of a volume with this spec are encrypted with; *key_bits gets the key size. */
-const char *luks_keyslot_cipher(const struct spec *spec, char buf[SPEC_TEXT_MAX],
-				unsigned *key_bits);
-
 /* The persistent activation flags that the plan's names stand for. */
 uint32_t luks_flags(const struct plan *plan);
 
