@@ -9,7 +9,8 @@
  * CUT_AT      the call to cut in at, from 1
  * CUT_DO      kill: SIGKILL before it; torn: after half of it was written; stop: SIGSTOP before it;
  *             int, term: that signal before it; eio, enospc: it fails; eio-on: it and all after it
- *             fail; short: it and all after it write a part only; exit: SIGSTOP when the program ends
+ *             fail; short: it and all after it write a part only; exit: SIGSTOP when the program
+ * ends
  */
 #include <dlfcn.h>
 #include <errno.h>

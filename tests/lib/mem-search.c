@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * mem-search PID FILE...: looks through all memory of a stopped process that can be read, for the
- * bytes of each file (the first 16 suffice: a part of a secret is one too). Prints each place; status
- * 1 when there is one, 2 when it could not look.
+ * bytes of each file (the first 16 suffice: a part of a secret is one too). Prints each place;
+ * status 1 when there is one, 2 when it could not look.
  */
 #include <fcntl.h>
 #include <stdio.h>
