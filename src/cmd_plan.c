@@ -65,20 +65,6 @@ static int load_saved(struct plan_source *source, const struct cmd_globals *glob
 	return 0;
 }
 
-/* The plan again, with what its flags bring. */
-static int decide_flags(struct plan *plan, struct plan_source *source,
-			const struct cmd_globals *globals, const struct decide_input *input,
-			double seconds, struct status *st)
-{
-	bool measured;
-	int ret = cmd_plan_measure_flags(source, globals, plan, seconds, &measured, st);
-
-	if (ret || !measured)
-		return ret;
-	plan_free(plan);
-	return decide_plan(plan, input, st);
-}
-
 /* The disk's own speed: given, saved with the results, or measured where there is a disk to read.
  */
 static void find_disk_speed(struct plan_source *source, const struct device_facts *device,
@@ -179,7 +165,7 @@ int cmd_plan_make(struct plan *plan, struct plan_source *source, const struct cm
 	fill_input(&input, source, o, device);
 	ret = decide_plan(plan, &input, st);
 	if (!ret && !described)
-		ret = decide_flags(plan, source, globals, &input, seconds * FLAGS_SHARE, st);
+		ret = cmd_plan_flags(plan, source, globals, seconds * FLAGS_SHARE, st);
 	if (!ret && !described)
 		ret = pbkdf_settle(&plan->pbkdf, plan->spec.key_bits / 8, st);
 	return ret;

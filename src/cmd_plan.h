@@ -159,12 +159,11 @@ int cmd_plan_measure(struct plan_source *source, const struct cmd_globals *globa
 		     double seconds, struct status *st);
 
 /*
- * The second stage, for a plan that rests on dm-crypt: the choice without and with its work queues,
- * added to source->measurement. *measured: that was done, and the plan is to be made again.
+ * The second stage, for a plan that rests on dm-crypt: measures the choice without and with its
+ * work queues, and sets the plan's flags.
  */
-int cmd_plan_measure_flags(struct plan_source *source, const struct cmd_globals *globals,
-			   const struct plan *plan, double seconds, bool *measured,
-			   struct status *st);
+int cmd_plan_flags(struct plan *plan, const struct plan_source *source,
+		   const struct cmd_globals *globals, double seconds, struct status *st);
 
 /*
  * The plan as the recommend.v1 object has it: choice, reasons, rejected, pbkdf, flags,

@@ -275,7 +275,7 @@ static int choose(struct plan *plan, const struct decide_input *input,
 	if (!ret)
 		ret = explain_plan(plan, input, &ground, list, candidates->n, winner);
 	if (!ret)
-		flags_choose(plan, input, &ground);
+		decide_flags(plan, input->measurement, ground.threads);
 	return ret;
 }
 

@@ -136,6 +136,12 @@ struct decide_input {
  * small (ST_DEVICE), no admissible candidate (ST_MISSING), -ENOMEM.
  */
 int decide_plan(struct plan *plan, const struct decide_input *input, struct status *st);
+/*
+ * Sets the flags of a plan that rests on dm-crypt from figures of its spec with and without work
+ * queues, at that number of threads, and says why; none, and no word, where there are no such
+ * figures. decide_plan() does it with its input's.
+ */
+void decide_flags(struct plan *plan, const struct measurement *m, unsigned threads);
 void plan_free(struct plan *plan);
 const char *plan_basis_name(enum plan_basis basis);
 const char *plan_use_name(enum plan_use use);

@@ -34,18 +34,17 @@ static const struct {
 
 /* Of a direction with or without its queue, and one request or several in flight; of several sizes
  * or depths the first. */
-static const struct measure_result *find(const struct decide_input *input,
-					 const struct ground *ground, const struct spec *spec,
-					 size_t queue, bool without, bool several)
+static const struct measure_result *find(const struct measurement *m, unsigned threads,
+					 const struct spec *spec, size_t queue, bool without,
+					 bool several)
 {
 	static const unsigned both = MEASURE_NO_READ_WORKQUEUE | MEASURE_NO_WRITE_WORKQUEUE;
-	const struct measurement *m = input->measurement;
 
 	for (size_t i = 0; i < m->n_results; i++) {
 		const struct measure_result *r = &m->results[i];
 
 		if (r->engine == MEASURE_DM && spec_equal(&r->spec, spec) && r->checked &&
-		    !*r->error_code && r->median > 0 && r->threads == ground->threads &&
+		    !*r->error_code && r->median > 0 && r->threads == threads &&
 		    r->direction == queues[queue].direction && !(r->flags & ~both) &&
 		    (without ? (r->flags & queues[queue].flag) != 0 : !r->flags) &&
 		    (several ? r->depth >= PLAN_FLAGS_DEPTH : r->depth == 1))
@@ -62,11 +61,11 @@ static bool enough(const struct measure_result *r)
 
 /* Without the queue over with it: the ratio of the medians, and whether their quartiles lie apart,
  * of enough slices to have any. 0: not measured. */
-static double ratio(const struct decide_input *input, const struct ground *ground,
-		    const struct spec *spec, size_t queue, bool several, bool *sure)
+static double ratio(const struct measurement *m, unsigned threads, const struct spec *spec,
+		    size_t queue, bool several, bool *sure)
 {
-	const struct measure_result *with = find(input, ground, spec, queue, false, several);
-	const struct measure_result *without = find(input, ground, spec, queue, true, several);
+	const struct measure_result *with = find(m, threads, spec, queue, false, several);
+	const struct measure_result *without = find(m, threads, spec, queue, true, several);
 
 	if (!with || !without || with->size != without->size || with->depth != without->depth)
 		return 0;
@@ -75,12 +74,12 @@ static double ratio(const struct decide_input *input, const struct ground *groun
 }
 
 /* Whether the flag is worth it; the sentence says why or why not. */
-static bool choose(char *text, size_t size, const struct decide_input *input,
-		   const struct ground *ground, const struct spec *spec, size_t queue)
+static bool choose(char *text, size_t size, const struct measurement *m, unsigned threads,
+		   const struct spec *spec, size_t queue)
 {
 	bool one_sure = false, many_sure;
-	double one = ratio(input, ground, spec, queue, false, &one_sure);
-	double many = ratio(input, ground, spec, queue, true, &many_sure);
+	double one = ratio(m, threads, spec, queue, false, &one_sure);
+	double many = ratio(m, threads, spec, queue, true, &many_sure);
 
 	snprintf(text, size,
 		 "%s %.2f times as fast with one request at a time, %.2f times with %d in flight",
@@ -88,24 +87,34 @@ static bool choose(char *text, size_t size, const struct decide_input *input,
 	return one >= GAIN && one_sure && many >= LOSS;
 }
 
-void flags_choose(struct plan *plan, const struct decide_input *input, const struct ground *ground)
+static bool has_flag(const struct plan *plan, const char *name)
 {
-	char text[QUEUES][128];
-	bool sure, known = true;
+	for (size_t i = 0; i < plan->n_flags; i++)
+		if (!strcmp(plan->flags[i], name))
+			return true;
+	return false;
+}
 
-	if (plan->basis != PLAN_BASIS_DM)
+void decide_flags(struct plan *plan, const struct measurement *m, unsigned threads)
+{
+	const char *chosen[QUEUES] = {NULL};
+	char text[QUEUES][128];
+	size_t n = 0;
+	bool sure;
+
+	if (!m || plan->basis != PLAN_BASIS_DM)
 		return;
 	for (size_t i = 0; i < QUEUES; i++)
-		known &= ratio(input, ground, &plan->spec, i, false, &sure) > 0 &&
-			 ratio(input, ground, &plan->spec, i, true, &sure) > 0;
-	if (!known)
-		return;
+		if (has_flag(plan, queues[i].name) ||
+		    !(ratio(m, threads, &plan->spec, i, false, &sure) > 0) ||
+		    !(ratio(m, threads, &plan->spec, i, true, &sure) > 0))
+			return;
 	for (size_t i = 0; i < QUEUES; i++)
-		if (choose(text[i], sizeof(text[i]), input, ground, &plan->spec, i))
-			plan->flags[plan->n_flags++] = queues[i].name;
+		if (choose(text[i], sizeof(text[i]), m, threads, &plan->spec, i))
+			chosen[n++] = plan->flags[plan->n_flags++] = queues[i].name;
 	plan_reason(
 		plan,
 		"Flags: %s%s%s. Without dm-crypt's work queues %s, and %s; a flag is set for 1.1 times with one, and nothing lost with several.",
-		plan->n_flags ? plan->flags[0] : "none", plan->n_flags > 1 ? ", " : "",
-		plan->n_flags > 1 ? plan->flags[1] : "", text[0], text[1]);
+		n ? chosen[0] : "none", n > 1 ? ", " : "", n > 1 ? chosen[1] : "", text[0],
+		text[1]);
 }

@@ -66,10 +66,6 @@ const struct measure_result *speed_cell(const struct decide_input *input,
 					const struct ground *ground, const struct spec *spec,
 					enum engine_direction direction);
 
-/* Fills the plan's flags from dm-crypt's own figures with and without them, and says why; none
- * where there are no such figures. */
-void flags_choose(struct plan *plan, const struct decide_input *input, const struct ground *ground);
-
 /* Whether two speeds differ by less than their spread and the least difference that is believed. */
 bool speed_tie(const struct speed *a, const struct speed *b);
 
