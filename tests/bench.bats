@@ -255,7 +255,8 @@ bench() {
 
 @test "bad values are refused with a sentence, before anything is measured" {
 	local bad
-	for bad in "--engine gpu" "--engine cpu,,openssl" "--tier fast" "--tier all --engine openssl" \
+	for bad in "--engine gpu" "--engine cpu,,openssl" "--engine dm --flags fast" "--engine cpu --flags none" \
+		"--engine dm --flags no_read_workqueue+" "--engine dm --depth 0" "--engine cpu --depth 2" "--tier fast" "--tier all --engine openssl" \
 		"--sector-size 4000" "--sector-size 0" "--sector-size 8192" "--sector-size 512," "--size 0" "--size 1000" \
 		"--size 99999999999" "--size 18446744073709551616" "--size 1024 --sector-size 4096" "--size 8 aes-xts-plain64" "--size 24" "--size 2097152" "--size 16 --sector-size 512" \
 		"--size 65536 --engine afalg --sector-size 512" "--size 256 aes-xts-plain64/512@512" "--depth 0" "--depth 257" \
@@ -268,6 +269,35 @@ bench() {
 		[ "$(wc -l <<<"$stderr")" -eq 1 ] || { echo "$bad: $stderr"; return 1; }
 		[ -z "$output" ]
 	done
+}
+
+@test "dm where there is no device-mapper, or no right to it: failed cells with flags and depth, a reason, and the rest" {
+	expect 0 "$DMCT" probe --json
+	[ "$(json .kernel.dm.available)" = false ] || skip "this process may make mappings: the lab tests that"
+	reason=$(json .kernel.dm.reason)
+	expect 7 "$DMCT" bench --json --engine dm --time 0.2 --depth 1,4 --flags none,same_cpu_crypt+high_priority aes-xts-plain64/512@4096
+	is "$(json '.results | length')" 8
+	is "$(json '[.results[].error.reason] | unique | join("|")')" "$reason"
+	is "$(json '[.results[] | "\(.depth) \(.flags | join("+"))"] | unique | join(",")')" \
+		"1 ,1 same_cpu_crypt+high_priority,4 ,4 same_cpu_crypt+high_priority"
+	valid bench
+	expect 0 "$DMCT" bench --json --engine dm,cpu --time 0.2 aes-xts-plain64/512@4096
+	is "$(json '[.results[] | select(.checked) | .engine] | unique | join(" ")')" cpu
+	is "$(json '.results | length')" 4
+}
+
+@test "predictions: what dm-crypt would do, from the tier that stands for the kernel's driver, with an interval" {
+	expect 0 "$DMCT" bench --json --engine cpu --tier kernel --time 0.5 --sector-size 512,4096 aes-xts-plain64/512
+	valid bench
+	is "$(json '[.predictions[] | "\(.spec) \(.direction) \(.basis)"] | sort | join(",")')" \
+		"aes-xts-plain64/512@4096 decrypt cpu,aes-xts-plain64/512@4096 encrypt cpu,aes-xts-plain64/512@512 decrypt cpu,aes-xts-plain64/512@512 encrypt cpu"
+	is "$(json '[.predictions[] | select(.low < .bytes_per_second and .bytes_per_second < .high)] | length')" 4
+	# Slower than the cipher alone, since a request costs something.
+	is "$(json '[.predictions[] as $p | .results[] | select(.spec == $p.spec and .direction == $p.direction)
+		| select(.median > $p.bytes_per_second)] | length')" 4
+	is "$(json '.kernel_costs | .handoff_ns > .syscall_ns and .syscall_ns > 0 and .copy_ns_per_kib >= 0')" true
+	expect 0 "$DMCT" bench --engine cpu --tier kernel --time 0.5 aes-xts-plain64/512@4096
+	[[ $output == *"What dm-crypt would do, a request of 64 KiB at a time:"* ]]
 }
 
 @test "on a terminal: a line of progress, wiped at the end; none of it under --quiet" {
