@@ -38,7 +38,8 @@ struct cmd {
 	int (*run)(const struct cmd_globals *globals, char **operands, int n, struct status *st);
 };
 
-extern const struct cmd cmd_probe, cmd_bench, cmd_compare, cmd_recommend, cmd_format, cmd_undo;
+extern const struct cmd cmd_probe, cmd_bench, cmd_compare, cmd_recommend, cmd_format, cmd_undo,
+	cmd_inspect;
 
 /* A sentence on stderr after the program's name, also under --quiet; control characters in it (of a
  * path, say) become '?'. */

@@ -171,6 +171,27 @@ int cmd_plan_make(struct plan *plan, struct plan_source *source, const struct cm
 	return ret;
 }
 
+int cmd_plan_judge(struct plan *plan, const struct plan_source *source, const struct spec *spec,
+		   struct status *st)
+{
+	struct policy any = *source->policy;
+	struct decide_input input = {
+		.facts = &source->facts,
+		.measurement = source->measured ? &source->measurement : NULL,
+		.policy = &any,
+		.wanted = spec,
+		.sector = spec->sector,
+		.disk = source->has_disk ? &source->disk : NULL,
+	};
+
+	memset(plan, 0, sizeof(*plan));
+	any.fips = false;
+	any.min_strength = 0;
+	for (size_t i = 0; i < SPEC_CLASS_COUNT; i++)
+		any.margin[i] = 1;
+	return decide_plan(plan, &input, st);
+}
+
 int cmd_plan_save(const struct plan_source *source, const char *path, struct status *st)
 {
 	struct json_object *doc = json_document("bench");

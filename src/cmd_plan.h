@@ -31,6 +31,8 @@ struct plan_options {
 	double unlock_slower;      /* times; 0: not given */
 	const char *device_speed;  /* measure, skip, MB/s, or NULL */
 	bool allow_discards, explain;
+	const struct spec
+		*also; /* no option: measured beside the candidates, for cmd_plan_judge() */
 };
 
 #define PLAN_TIME_NONE (-1)
@@ -143,6 +145,12 @@ int cmd_plan_label(const char *option, const char *label, struct status *st);
 int cmd_plan_make(struct plan *plan, struct plan_source *source, const struct cmd_globals *globals,
 		  const struct plan_options *options, const struct device_facts *device,
 		  struct status *st);
+/*
+ * What a plan for just that spec, with its sector size, would be on the same measurements, whatever
+ * the policy holds of it; the device is left out of it. As decide_plan().
+ */
+int cmd_plan_judge(struct plan *plan, const struct plan_source *source, const struct spec *spec,
+		   struct status *st);
 void plan_source_free(struct plan_source *source);
 
 /* Writes what the plan was made from, as `bench --save` does, with the disk, for --from. */

@@ -77,6 +77,21 @@ static void add_specs(struct run *run, const struct candidates *candidates,
 	}
 }
 
+/* The spec of a volume that there is, where it is none of the candidates measured. */
+static void add_also(struct run *run, const struct spec *also, const struct plan_source *source,
+		     bool kernel)
+{
+	if (!also || (!kernel && !engine_supports(also)))
+		return;
+	for (size_t i = 0; i < run->request.n_specs; i++)
+		if (run->specs[i].kind == also->kind && run->specs[i].key_bits == also->key_bits)
+			return;
+	run->specs[run->request.n_specs] = *also;
+	run->specs[run->request.n_specs++].sector = 0;
+	if (!kernel)
+		add_tier(run, cmd_mirror_tier(&source->facts, also->kind->kernel));
+}
+
 static bool any_figure(const struct measurement *m)
 {
 	for (size_t i = 0; i < m->n_results; i++)
@@ -126,7 +141,7 @@ static int measure_list(struct plan_source *source, const struct candidates *can
 	for (size_t i = 0; i < n && !ret; i++) {
 		measurement_free(&source->measurement);
 		memset(&run, 0, sizeof(run));
-		run.specs = calloc(candidates->n + 1, sizeof(*run.specs));
+		run.specs = calloc(candidates->n + 2, sizeof(*run.specs));
 		if (!run.specs)
 			return -ENOMEM;
 		run.request = (struct measure_request){.specs = run.specs,
@@ -139,6 +154,7 @@ static int measure_list(struct plan_source *source, const struct candidates *can
 						       .seconds = seconds};
 		choose_sectors(&run, source, options, device);
 		add_specs(&run, candidates, source, layers[i] != MEASURE_CPU);
+		add_also(&run, options->also, source, layers[i] != MEASURE_CPU);
 		if (run.request.n_specs)
 			ret = measure(&run, source, globals, st);
 		free(run.specs);

@@ -35,7 +35,7 @@ static const struct opt global_options[] = {
 	OPT_END};
 
 static const struct cmd *const commands[] = {&cmd_probe,  &cmd_bench, &cmd_compare, &cmd_recommend,
-					     &cmd_format, &cmd_undo,  NULL};
+					     &cmd_format, &cmd_undo,  &cmd_inspect, NULL};
 
 __attribute__((format(printf, 1, 0))) static void say(const char *format, va_list ap)
 {

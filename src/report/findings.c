@@ -294,11 +294,13 @@ static int by_severity(const void *a, const void *b)
 }
 
 /* qsort() need not keep the order of equals, so it sorts places, which tell them apart. */
-static int sort(struct findings *findings)
+int findings_sort(struct findings *findings)
 {
 	struct finding **places, *sorted;
 	size_t n = findings->n;
 
+	if (findings->failed)
+		return -ENOMEM;
 	if (n < 2)
 		return 0;
 	places = reallocarray(NULL, n, sizeof(*places));
@@ -336,5 +338,5 @@ int findings_make(struct findings *findings, const struct findings_input *in)
 				     "Not run as root: dm-crypt could not be asked, and devices "
 				     "may not be readable or show all of their users."),
 			"Run it as root to see everything.");
-	return findings->failed ? -ENOMEM : sort(findings);
+	return findings_sort(findings);
 }

@@ -13,4 +13,7 @@ void finding_fix(struct finding *finding, const char *format, ...)
 
 void findings_device(struct findings *findings, const struct device_facts *device, bool described);
 
+/* Errors first, as findings_make() has it; -ENOMEM also where memory ran out before. */
+int findings_sort(struct findings *findings);
+
 #endif
