@@ -175,7 +175,7 @@ leftover() {
 	is "$(json '.plan.flags | join(" ")')" perf-no_write_workqueue
 	is "$(cryptsetup luksDump "$loop" | sed -n 's/^Flags:[[:space:]]*//p' | xargs)" no-write-workqueue
 	mapfile -t argv < <(json '.plan.cryptsetup_flags_argv[]')
-	is "${argv[*]}" "cryptsetup open --persistent --perf-no_write_workqueue $loop NAME"
+	is "${argv[*]}" "cryptsetup open --persistent --perf-no_write_workqueue $loop luks-${loop##*/}"
 	cryptsetup luksFormat --batch-mode --type luks2 --pbkdf pbkdf2 --pbkdf-force-iterations 1000 "$loop" key
 	"${argv[@]:0:5}" lab --key-file key
 	cryptsetup close lab
