@@ -282,10 +282,11 @@ static void quiet(int level, const char *message, void *arg)
 
 int main(int argc, char **argv)
 {
+	/* Static: there until the end, and no leak. */
+	static struct bytes now, log;
+	static struct scene s;
+	static struct undo undo;
 	struct status st = {0};
-	struct undo undo;
-	struct scene s = {0};
-	struct bytes now, log;
 	const char *is;
 
 	crypt_set_log_callback(NULL, quiet, NULL);
