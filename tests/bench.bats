@@ -508,28 +508,3 @@ bench() {
 	says 'gnuplot drew nothing: line 1: no such terminal'
 	[ ! -e "$T/p.svg" ]
 }
-
-@test "openssl speed beside the openssl engine: the same ciphers at the same size, in the same region" {
-	need openssl
-	local name spec theirs direction options ratio try
-	[[ "$("$DMCT" --version)" == *"openssl: yes"* ]] || skip "this program was built without OpenSSL"
-	while read -r name spec direction; do
-		options=()
-		[ "$direction" = encrypt ] || options=(-decrypt)
-		# By CPU time theirs, slices without interruptions ours: a busy machine moves either, but not each time.
-		for try in 1 2 3 4 5; do
-			bench --time 0.5 --engine openssl --buffer 4096 --size 16384 "$spec"
-			theirs=$(openssl speed -mr -seconds 1 -bytes 16384 -evp "$name" "${options[@]}" 2>/dev/null | sed -n 's/^+F:[0-9]*:[^:]*://p')
-			[ -n "$theirs" ] || skip "this openssl has no speed -mr -bytes"
-			ratio=$(json ".results[] | select(.direction == \"$direction\") | .median / $theirs")
-			! awk -v r="$ratio" 'BEGIN { exit !(r > 0.6 && r < 1.67) }' || continue 2
-			echo "try $try, $name $direction: $ratio"
-		done
-		false
-	done <<-'END'
-		aes-256-xts aes-xts-plain64/512 encrypt
-		aes-256-xts aes-xts-plain64/512 decrypt
-		aes-128-cbc aes-cbc-plain64/128 encrypt
-		aes-128-cbc aes-cbc-plain64/128 decrypt
-	END
-}
