@@ -39,7 +39,7 @@ struct cmd {
 };
 
 extern const struct cmd cmd_probe, cmd_bench, cmd_compare, cmd_recommend, cmd_format, cmd_undo,
-	cmd_inspect;
+	cmd_inspect, cmd_tune, cmd_reencrypt;
 
 /* A sentence on stderr after the program's name, also under --quiet; control characters in it (of a
  * path, say) become '?'. */

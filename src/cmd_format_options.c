@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What format's options say, checked before anything is opened. */
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 
 #include "cmd_format.h"
+#include "cmd_key.h"
 #include "volume/quality.h"
 #include "volume/undo.h"
 
@@ -18,19 +18,6 @@ static bool uuid_valid(const char *text)
 		if (shape[i] == '-' ? text[i] != '-' : !strchr("0123456789abcdefABCDEF", text[i]))
 			return false;
 	return true;
-}
-
-static int check_key_fd(int fd, struct status *st)
-{
-	int flags = fcntl(fd, F_GETFL);
-
-	if (flags < 0)
-		return status_set(st, ST_USAGE, EBADF, "--key-fd: descriptor %d is not open.", fd);
-	/* Waiting to read from the end of a pipe that is for writing has no end. */
-	if ((flags & O_ACCMODE) == O_WRONLY || (flags & O_PATH))
-		return status_set(st, ST_USAGE, EBADF,
-				  "--key-fd: descriptor %d is not open for reading.", fd);
-	return 0;
 }
 
 bool format_luks1(const struct format_options *o)
@@ -118,7 +105,7 @@ int format_check_options(struct format_options *o, const struct cmd_globals *glo
 		return status_set(
 			st, ST_USAGE, EINVAL,
 			"--key-file and --key-fd both say where the secret is: give one.");
-	ret = o->key_fd == FORMAT_KEY_FD_NONE ? 0 : check_key_fd((int)o->key_fd, st);
+	ret = o->key_fd == FORMAT_KEY_FD_NONE ? 0 : cmd_key_fd_check((int)o->key_fd, st);
 	if (ret)
 		return ret;
 	if (o->plan.from && !strcmp(o->plan.from, "-") &&

@@ -34,8 +34,9 @@ static const struct opt global_options[] = {
 	 "Do without these CPU features in the in-process\nengine, e.g. aes,vaes,avx512f."},
 	OPT_END};
 
-static const struct cmd *const commands[] = {&cmd_probe,  &cmd_bench, &cmd_compare, &cmd_recommend,
-					     &cmd_format, &cmd_undo,  &cmd_inspect, NULL};
+static const struct cmd *const commands[] = {
+	&cmd_probe, &cmd_bench,   &cmd_compare, &cmd_recommend, &cmd_format,
+	&cmd_undo,  &cmd_inspect, &cmd_tune,    &cmd_reencrypt, NULL};
 
 __attribute__((format(printf, 1, 0))) static void say(const char *format, va_list ap)
 {

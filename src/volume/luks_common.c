@@ -46,6 +46,11 @@ void luks_log_to(struct luks_log *log)
 	crypt_set_log_callback(NULL, on_message, log);
 }
 
+void luks_log_of(struct crypt_device *cd, struct luks_log *log)
+{
+	crypt_set_log_callback(cd, on_message, log);
+}
+
 const char *luks_words(struct luks_log *log, int err)
 {
 	if (!*log->text)

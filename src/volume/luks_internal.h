@@ -17,6 +17,8 @@ struct luks_log {
 /* Makes a context on path; luks_end() frees it. 0 or -errno. */
 int luks_begin(struct crypt_device **cd, struct luks_log *log);
 void luks_end(struct crypt_device *cd);
+/* Has a context's messages go to log. */
+void luks_log_of(struct crypt_device *cd, struct luks_log *log);
 
 /* Has libcryptsetup's messages outside a context go to log, or nowhere (NULL). */
 void luks_log_to(struct luks_log *log);

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "volume/reencrypt.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "volume/extent.h"
+#include "volume/luks_internal.h"
+
+#define CHUNK (1UL << 20)
+
+static int failed(int err, enum exit_status code, const char *what, struct luks_log *log,
+		  struct status *st)
+{
+	if (err == -EPERM)
+		return status_set(st, ST_AUTH, EPERM, "No keyslot opens with this secret.");
+	if (err == -ENOMEM)
+		return status_nomem(st);
+	return status_set(st, code, -err, "%s: %s", what, luks_words(log, err));
+}
+
+static int open_context(struct crypt_device **cd, const struct reencrypt_request *r,
+			const char *path, struct luks_log *log, struct status *st)
+{
+	int ret;
+
+	*log = (struct luks_log){.path = path, .name = r->device_name};
+	luks_log_to(log);
+	ret = r->header ? crypt_init_data_device(cd, r->header, path) : crypt_init(cd, path);
+	luks_log_to(NULL);
+	if (!ret) {
+		luks_log_of(*cd, log);
+		ret = crypt_load(*cd, CRYPT_LUKS2, NULL);
+	}
+	return ret ? failed(ret, ST_DEVICE, "The header cannot be loaded", log, st) : 0;
+}
+
+/* A keyslot with a new key, guarded as the old one's is; its cipher is one that is no weaker than
+ * the new volume's. Returns its number or -errno. */
+static int add_keyslot(struct crypt_device *cd, int old, const struct spec *spec,
+		       const struct secret *secret)
+{
+	struct crypt_pbkdf_type pbkdf;
+	char cipher[SPEC_TEXT_MAX];
+	unsigned bits;
+	int ret;
+
+	ret = crypt_keyslot_get_pbkdf(cd, old, &pbkdf);
+	if (ret)
+		return ret;
+	pbkdf.flags |= CRYPT_PBKDF_NO_BENCHMARK;
+	/* Argon2's keyslots name no hash, and the splitter needs one. */
+	if (!pbkdf.hash)
+		pbkdf.hash = "sha256";
+	ret = crypt_set_pbkdf_type(cd, &pbkdf);
+	if (!ret) {
+		luks_keyslot_cipher(spec, cipher, &bits);
+		ret = crypt_keyslot_set_encryption(cd, cipher, bits / 8);
+	}
+	return ret ? ret
+		   : crypt_keyslot_add_by_key(cd, CRYPT_ANY_SLOT, NULL, spec->key_bits / 8,
+					      (const char *)secret->bytes, secret->len,
+					      CRYPT_VOLUME_KEY_NO_SEGMENT);
+}
+
+/* Writes into the header what is to be done. What fails leaves no keyslot behind. */
+static int begin(struct crypt_device *cd, const struct reencrypt_request *r, const char *mapping,
+		 const struct secret *secret, uint32_t flags, struct luks_log *log,
+		 struct status *st)
+{
+	struct crypt_params_luks2 luks2 = {.sector_size = r->spec->sector};
+	struct crypt_params_reencrypt params = {
+		.mode = CRYPT_REENCRYPT_REENCRYPT,
+		.direction = CRYPT_REENCRYPT_FORWARD,
+		.resilience = r->resilience,
+		.hash = "sha256",
+		.luks2 = &luks2,
+		.flags = flags,
+	};
+	char mode[SPEC_TEXT_MAX];
+	int old, new, ret;
+
+	old = crypt_activate_by_passphrase(cd, NULL, CRYPT_ANY_SLOT, (const char *)secret->bytes,
+					   secret->len, 0);
+	if (old < 0)
+		return failed(old, ST_REFUSED, "The volume does not open", log, st);
+	new = add_keyslot(cd, old, r->spec, secret);
+	if (new < 0)
+		return failed(new == -EPERM ? -EIO : new, ST_REFUSED,
+			      "There is no room in the header for a keyslot of the new key, or it "
+			      "cannot be made",
+			      log, st);
+	ret = crypt_reencrypt_init_by_passphrase(cd, mapping, (const char *)secret->bytes,
+						 secret->len, old, new, r->spec->kind->cipher,
+						 spec_cipher_mode(r->spec, mode), &params);
+	if (ret >= 0)
+		return 0;
+	crypt_keyslot_destroy(cd, new);
+	return failed(ret, ST_REFUSED,
+		      "The re-encryption cannot be begun, and nothing has been re-encrypted", log,
+		      st);
+}
+
+/* Puts an area right that was being written when something ended the last run. */
+static int recover(struct crypt_device *cd, const struct secret *secret, struct luks_log *log,
+		   struct status *st)
+{
+	struct crypt_params_reencrypt params = {.flags = CRYPT_REENCRYPT_RECOVERY};
+	int ret = crypt_reencrypt_init_by_passphrase(cd, NULL, (const char *)secret->bytes,
+						     secret->len, CRYPT_ANY_SLOT, CRYPT_ANY_SLOT,
+						     NULL, NULL, &params);
+
+	return ret < 0 ? failed(ret, ST_CHECK,
+				"The area that was being written when it was cut short cannot be "
+				"put right",
+				log, st)
+		       : 0;
+}
+
+static int go_on(struct crypt_device *cd, const struct reencrypt_request *r,
+		 const struct secret *secret, struct luks_log *log, struct status *st)
+{
+	struct crypt_params_reencrypt params = {.flags = CRYPT_REENCRYPT_RESUME_ONLY,
+						.resilience = r->resilience,
+						.hash = "sha256"};
+	struct crypt_params_reencrypt found = {0};
+	crypt_reencrypt_info state = crypt_reencrypt_status(cd, &found);
+	int ret;
+
+	if (found.mode != CRYPT_REENCRYPT_REENCRYPT || found.data_shift)
+		return status_set(
+			st, ST_REFUSED, EOPNOTSUPP,
+			"%s: what is under way is no plain re-encryption; go on with it by "
+			"cryptsetup reencrypt --resume-only.",
+			r->device_name);
+	if (state == CRYPT_REENCRYPT_CRASH && !r->mapping) {
+		ret = recover(cd, secret, log, st);
+		if (ret)
+			return ret;
+	}
+	ret = crypt_reencrypt_init_by_passphrase(cd, r->mapping, (const char *)secret->bytes,
+						 secret->len, CRYPT_ANY_SLOT, CRYPT_ANY_SLOT, NULL,
+						 NULL, &params);
+	return ret < 0 ? failed(ret, ST_CHECK, "The re-encryption cannot be gone on with", log, st)
+		       : 0;
+}
+
+struct watch {
+	const struct reencrypt_request *request;
+	bool stopped;
+	uint64_t size, done;
+};
+
+static int on_progress(uint64_t size, uint64_t done, void *arg)
+{
+	struct watch *w = arg;
+
+	w->size = size;
+	w->done = done;
+	if (w->request->progress && w->request->progress(size, done, w->request->progress_arg))
+		w->stopped = true;
+	return w->stopped;
+}
+
+int reencrypt_run(const struct reencrypt_request *request, const struct secret *secret,
+		  bool *finished, struct status *st)
+{
+	struct crypt_device *cd = NULL;
+	struct watch watch = {.request = request};
+	struct luks_log log;
+	int ret;
+
+	*finished = false;
+	ret = open_context(&cd, request, request->device, &log, st);
+	if (!ret)
+		ret = request->spec ? begin(cd, request, request->mapping, secret, 0, &log, st)
+				    : go_on(cd, request, secret, &log, st);
+	if (!ret) {
+		*log.text = '\0';
+		ret = crypt_reencrypt_run(cd, on_progress, &watch);
+		*finished = !ret && (!watch.stopped || watch.done >= watch.size);
+		if (ret && !watch.stopped)
+			ret = failed(ret == -EPERM ? -EIO : ret, ST_CHECK,
+				     "The re-encryption stopped; what was done holds, and the same "
+				     "command goes on with it",
+				     &log, st);
+		else
+			ret = 0;
+	}
+	luks_end(cd);
+	return ret;
+}
+
+static int copy_header(int to, int from, uint64_t len)
+{
+	unsigned char *buf = malloc(CHUNK);
+	int ret = buf ? 0 : -ENOMEM;
+
+	for (uint64_t at = 0; at < len && !ret; at += CHUNK) {
+		size_t part = len - at < CHUNK ? (size_t)(len - at) : CHUNK;
+
+		ret = extent_read(from, buf, part, at);
+		if (!ret)
+			ret = extent_write(to, buf, part, at);
+	}
+	if (buf)
+		explicit_bzero(buf, CHUNK);
+	free(buf);
+	return ret;
+}
+
+int reencrypt_rehearse(const struct reencrypt_request *request, const struct inspect *inspect,
+		       int header_fd, uint64_t device_size, const struct secret *secret,
+		       struct status *st)
+{
+	uint64_t len = 2 * inspect->metadata_size + inspect->keyslots_size;
+	struct reencrypt_request copy = *request;
+	struct crypt_device *cd = NULL;
+	struct luks_log log;
+	char path[32];
+	int fd, ret;
+
+	fd = memfd_create("dmcrypt-tune-reencrypt", MFD_CLOEXEC);
+	if (fd < 0 || ftruncate(fd, (off_t)(inspect->data_offset ? device_size : len)))
+		ret = -errno;
+	else
+		ret = copy_header(fd, header_fd, len);
+	if (ret) {
+		ret = status_set(st, ST_MISSING, -ret,
+				 "A copy of the header in memory cannot be made: %s.",
+				 strerror(-ret));
+		goto out;
+	}
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	/* A detached header's copy stands alone; the data are not needed to see whether it can be
+	 * begun. */
+	copy.header = request->header ? path : NULL;
+	ret = open_context(&cd, &copy, request->header ? request->device : path, &log, st);
+	if (!ret)
+		ret = begin(cd, &copy, NULL, secret, CRYPT_REENCRYPT_INITIALIZE_ONLY, &log, st);
+	luks_end(cd);
+out:
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
