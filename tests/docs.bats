@@ -82,7 +82,7 @@ commands() {
 
 @test "each schema is a valid schema, and NEWS names this version" {
 	need jq
-	for schema in probe bench recommend format undo inspect error; do
+	for schema in probe bench recommend format undo inspect tune reencrypt error; do
 		is "$(jq -r '.properties.schema.const' "$DMCT_SRC/schemas/$schema.json")" "dmcrypt-tune.$schema.v1"
 	done
 	version=$("$DMCT" --version | sed -nE '1s/^dmcrypt-tune (.*)/\1/p')

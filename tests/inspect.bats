@@ -234,8 +234,9 @@ zero() {
 			truncate -s 20M h.img
 			for _ in {1..4}; do
 				# Mostly where numbers and the beginning of the JSON stand, in both copies.
-				at=$((RANDOM % (i % 2 ? 600 : 5200) + (base == base2 ? RANDOM % 2 * 16384 : 0)))
-				printf "\\x$(printf %x $((RANDOM % 256)))" | dd of=h.img bs=1 seek=$at conv=notrunc status=none
+				at=$((RANDOM % (i % 2 ? 600 : 5200)))
+				[ $base = base1 ] || at=$((at + RANDOM % 2 * 16384))
+				printf '%b' "\\x$(printf %x $((RANDOM % 256)))" | dd of=h.img bs=1 seek=$at conv=notrunc status=none
 			done
 			run timeout 20 "$DMCT" inspect h.img --json --no-measure
 			[[ $status == 0 || $status == 4 || $status == 8 ]] || { echo "$i $base: $status $output"; return 1; }

@@ -12,6 +12,12 @@
 #include "volume/luks_internal.h"
 
 #define CHUNK (1UL << 20)
+/*
+ * 512-byte sectors of an area that is re-encrypted at once: 16 MiB. libcryptsetup alone would take
+ * what its checksums have room for, gigabytes, and could be stopped, and leave whoever uses an open
+ * volume waiting, only that often.
+ */
+#define AREA (16UL << (20 - 9))
 
 static int failed(int err, enum exit_status code, const char *what, struct luks_log *log,
 		  struct status *st)
@@ -78,6 +84,7 @@ static int begin(struct crypt_device *cd, const struct reencrypt_request *r, con
 		.direction = CRYPT_REENCRYPT_FORWARD,
 		.resilience = r->resilience,
 		.hash = "sha256",
+		.max_hotzone_size = AREA,
 		.luks2 = &luks2,
 		.flags = flags,
 	};
@@ -126,7 +133,8 @@ static int go_on(struct crypt_device *cd, const struct reencrypt_request *r,
 {
 	struct crypt_params_reencrypt params = {.flags = CRYPT_REENCRYPT_RESUME_ONLY,
 						.resilience = r->resilience,
-						.hash = "sha256"};
+						.hash = "sha256",
+						.max_hotzone_size = AREA};
 	struct crypt_params_reencrypt found = {0};
 	crypt_reencrypt_info state = crypt_reencrypt_status(cd, &found);
 	int ret;

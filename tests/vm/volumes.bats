@@ -176,22 +176,22 @@ intact() {
 
 # slow: $loop lies behind a disk that takes 20 ms for each write ($slow), so that there is time to cut in.
 slow() {
-	mapping lab-slow "0 $(sectors "$loop") delay $loop 0 0 $loop 0 ${1:-20}"
+	mapping lab-slow "0 $(sectors "$loop") delay $loop 0 0 $loop 0 20"
 	slow=/dev/mapper/lab-slow
 }
 
 @test "reencrypt, closed: cbc-essiv to xts, cut short by SIGINT and kill -9, gone on with; every byte is there" {
-	volume 48M --type luks2 -c aes-cbc-essiv:sha256 -s 256 --sector-size 512
+	volume 80M --type luks2 -c aes-cbc-essiv:sha256 -s 256 --sector-size 512
 	filled
-	slow
 	expect 0 "$DMCT" reencrypt "$loop" --cipher aes-xts-plain64/512 --from "$BATS_FILE_TMPDIR/saved" --dry-run --json --key-file key </dev/null
 	is "$(json '[.from, .to, .dry_run, .started, .finished] | join(" ")')" \
 		"aes-cbc-essiv:sha256/256@512 aes-xts-plain64/512@512 true false false"
-	is "$(json .bytes)" $((32 << 20))
+	is "$(json .bytes)" $((64 << 20))
 	intact
+	slow
 	cut=0 killed=0
 	for signal in INT KILL KILL INT KILL; do
-		"$DMCT" reencrypt $slow --cipher aes-xts-plain64/512 --from "$BATS_FILE_TMPDIR/saved" --yes --quiet \
+		env --default-signal=INT "$DMCT" reencrypt $slow --cipher aes-xts-plain64/512 --from "$BATS_FILE_TMPDIR/saved" --yes --quiet \
 			--key-file key --json </dev/null >out 2>err &
 		pid=$!
 		sleep 1.5
@@ -217,7 +217,7 @@ slow() {
 }
 
 @test "reencrypt, open and written to: the file system stays mounted; larger sectors only where it has such blocks" {
-	volume 48M --type luks2 -c aes-cbc-essiv:sha256 -s 256 --sector-size 512
+	volume 80M --type luks2 -c aes-cbc-essiv:sha256 -s 256 --sector-size 512
 	head -c 3000000 /dev/urandom >data
 	opened lab-vol
 	mke2fs -q -F -t ext4 -b 1024 /dev/mapper/lab-vol

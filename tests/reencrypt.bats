@@ -1,0 +1,149 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# tune and reencrypt as far as they go without device-mapper: what is refused, dry runs, and image files re-encrypted,
+# cut short and gone on with. Live volumes: tests/vm/volumes.bats.
+
+load lib/common
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	printf 'a key\n' >key
+}
+
+# made FILE ARGUMENT...: a volume by cryptsetup, with a cheap password hash.
+made() {
+	truncate -s "${size:-40M}" "$1"
+	cryptsetup luksFormat -q --pbkdf pbkdf2 --pbkdf-force-iterations 1000 "${@:2}" "$1" key
+}
+
+# saved: results to decide on, made once, so that nothing is measured.
+saved() {
+	[ -e "$BATS_FILE_TMPDIR/saved" ] || "$DMCT" bench --json --engine cpu --tier table --sector-size 512,4096 --time 0.3 \
+		--quiet aes-xts-plain64/512 aes-cbc-essiv:sha256/256 |
+		jq '.results |= map(.engine = "afalg" | .size = (.spec | split("@")[1] | tonumber))' >"$BATS_FILE_TMPDIR/saved"
+	cp "$BATS_FILE_TMPDIR/saved" .
+}
+
+# reencrypt FILE ARGUMENT...
+reencrypt() {
+	timeout 120 "$DMCT" reencrypt "$1" --from saved --key-file key --json --quiet "${@:2}" </dev/null
+}
+
+# refuses STATUS PATTERN FILE ARGUMENT...: reencrypt ends so, says so, and the file is as it was.
+refuses() {
+	local before
+	before=$(sha256sum <"$3")
+	expect "$1" reencrypt "${@:3}" || return
+	says "$2" || return
+	is "$(sha256sum <"$3")" "$before" "the file"
+}
+
+@test "tune: without device-mapper it says so; options" {
+	expect 1 "$DMCT" tune
+	expect 1 "$DMCT" tune name --policy none
+	expect 1 "$DMCT" tune name --sysroot /
+	expect 1 "$DMCT" tune name --key-fd 77
+	! grep -q device-mapper /proc/misc || skip "this kernel has device-mapper: tests/vm/volumes.bats"
+	expect 7 "$DMCT" tune name --json
+	is "$(json .error.code)" 7
+	says 'device-mapper'
+}
+
+@test "reencrypt: what is refused, and not a byte is written" {
+	saved
+	made v.img --type luks1
+	refuses 6 'LUKS1, which cannot be re-encrypted' v.img --auto --yes
+	made v.img --type luks2 -c aes-cbc-essiv:sha256 -s 256 --sector-size 512
+	refuses 1 'say --auto' v.img --yes
+	refuses 6 'no terminal to ask on' v.img --auto
+	refuses 6 'none: what is cut short then is lost' v.img --auto --yes --resilience none
+	refuses 1 'neither checksum nor journal' v.img --auto --yes --resilience some
+	refuses 6 'can only be seen while it is open' v.img --auto --yes --sector-size 4096
+	printf wrong >wrong
+	refuses 2 'No keyslot opens' v.img --auto --yes --key-file wrong
+	printf second >key2
+	cryptsetup luksAddKey -q --key-file key --pbkdf pbkdf2 --pbkdf-force-iterations 1000 v.img key2
+	refuses 6 'has 2 keyslots' v.img --auto --yes
+	printf '\377' | dd of=v.img bs=1 seek=5000 conv=notrunc status=none
+	refuses 6 'damaged header' v.img --auto --yes --drop-keyslots
+	: >none.img
+	refuses 4 'no LUKS volume' none.img --auto --yes
+	expect 4 "$DMCT" reencrypt missing --auto --yes
+	# No room for the new keyslot and what protects an area.
+	truncate -s 40M v.img
+	cryptsetup luksFormat -q --pbkdf pbkdf2 --pbkdf-force-iterations 1000 -c aes-cbc-essiv:sha256 -s 256 \
+		--luks2-keyslots-size 256k --sector-size 4096 v.img key
+	refuses 6 'no room in the header|cannot be begun' v.img --auto --yes
+}
+
+@test "reencrypt --dry-run: what it takes, with and without a secret; nothing written" {
+	saved
+	made v.img --type luks2 -c aes-cbc-essiv:sha256 -s 256 --sector-size 512
+	before=$(sha256sum <v.img)
+	expect 0 reencrypt v.img --auto --dry-run --device-speed 100
+	valid reencrypt
+	is "$(json '[.from, .to, .started, .finished, .dry_run] | join(" ")')" \
+		"aes-cbc-essiv:sha256/256@512 aes-xts-plain64/512@512 false false true"
+	is "$(json '[.bytes, .device_bytes_per_second] | join(" ")')" "$((24 << 20)) 100000000"
+	[ "$(json .decrypt_bytes_per_second)" -gt 1000000 ]
+	# 24 MiB read and written at 100 MB/s are half a second, and the ciphers come on top.
+	[ "$(json .expected_seconds)" -ge 1 ]
+	expect 0 "$DMCT" reencrypt v.img --auto --dry-run --from saved </dev/null
+	[[ $output == *"every check passed (without a secret)"* && $output == *"The sector size stays 512"* ]]
+	is "$(sha256sum <v.img)" "$before"
+}
+
+@test "reencrypt an image file: header, keyslot and flags afterwards; again there is nothing to do" {
+	saved
+	made v.img --type luks2 -c aes-cbc-essiv:sha256 -s 256 --sector-size 512 --label mine
+	uuid=$(cryptsetup luksUUID v.img)
+	expect 0 reencrypt v.img --auto --yes
+	valid reencrypt
+	is "$(json '[.started, .finished, .resumed, .uuid] | join(" ")')" "true true false $uuid"
+	dump=$(cryptsetup luksDump --dump-json-metadata v.img)
+	is "$(jq -r '.segments | to_entries | map("\(.key) \(.value.encryption) \(.value.sector_size) \(.value.size)") | join(",")' <<<"$dump")" \
+		"0 aes-xts-plain64 512 dynamic"
+	is "$(jq -r '[.keyslots[] | "\(.type) \(.key_size) \(.area.encryption) \(.kdf.type) \(.kdf.iterations)"] | join(",")' <<<"$dump")" \
+		"luks2 64 aes-xts-plain64 pbkdf2 1000"
+	is "$(cryptsetup luksUUID v.img) $(cryptsetup luksDump v.img | awk '/^Label/ {print $2}')" "$uuid mine"
+	cryptsetup open --test-passphrase --key-file key v.img
+	is "$(blkid -p -o value -s TYPE v.img)" crypto_LUKS
+	before=$(sha256sum <v.img)
+	expect 0 reencrypt v.img --auto --yes
+	is "$(json '[.started, .finished, .from, .to] | join(" ")')" "false false aes-xts-plain64/512@512 aes-xts-plain64/512@512"
+	is "$(sha256sum <v.img)" "$before"
+}
+
+@test "reencrypt cut short: SIGINT ends it clean, kill -9 leaves what can be gone on with; inspect says which" {
+	saved
+	size=500M made v.img --type luks2 -c aes-cbc-essiv:sha256 -s 256 --sector-size 4096
+	cut=0
+	for signal in INT KILL INT KILL; do
+		# A shell has its background jobs ignore SIGINT.
+		env --default-signal=INT "$DMCT" reencrypt v.img --auto --yes --from saved --key-file key --quiet </dev/null >out 2>err &
+		pid=$!
+		# Until it is at work: the header's sequence number rises with each area.
+		for _ in {1..300}; do
+			at=$("$DMCT" inspect v.img --no-measure --json 2>/dev/null |
+				jq -r 'select(.header.requirements[0]) | .header.copies[0].sequence')
+			[[ -n $at && $at -ge $((${last:-0} + 6)) ]] && break
+			kill -0 $pid 2>/dev/null || break
+		done
+		last=${at:-${last:-0}}
+		kill -$signal $pid 2>/dev/null || true
+		status=0
+		wait $pid || status=$?
+		[ $status -ne 0 ] || break
+		cut=$((cut + 1))
+		[ $signal = KILL ] || is $status 130 "status: $(cat err)"
+		[ $signal = KILL ] || grep -q 'goes on with it' err
+		expect 0 "$DMCT" inspect v.img --no-measure --json
+		[[ $(json .header.reencryption) =~ ^(clean|crashed|null)$ ]]
+	done
+	[ $cut -ge 1 ] || skip "this machine re-encrypts 484 MiB before it can be cut short"
+	expect 0 "$DMCT" reencrypt v.img --auto --yes --from saved --key-file key --json --quiet </dev/null
+	valid reencrypt
+	expect 0 "$DMCT" inspect v.img --no-measure --json
+	is "$(json '[.volume.spec, .header.reencryption] | tostring')" '["aes-xts-plain64/512@4096",null]'
+	cryptsetup open --test-passphrase --key-file key v.img
+}
