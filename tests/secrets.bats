@@ -62,9 +62,9 @@ typed() {
 		# Neither with a byte more nor with one less.
 		if [ $((n % 10)) -eq 0 ]; then
 			head -c -1 k >less
-			{ cat k && printf '\n'; } >more
+			{ cat k && printf '\n'; } >longer
 			run ! opens disk.img less
-			run ! opens disk.img more
+			run ! opens disk.img longer
 		fi
 		ways[n % 4]=x
 	done
@@ -101,6 +101,7 @@ in_file() {
 	local pid costs
 	! ldd "$DMCT" | grep -q "lib[at]san" || skip "a sanitizer keeps what was freed"
 	head -c 40 /dev/urandom >key
+	# shellcheck disable=SC2153 # of lib/format
 	for costs in "${COSTS[*]}" "${PBKDF2[*]}"; do
 		# shellcheck disable=SC2086 # words
 		halted stop --key-file key --json --undo-file undo $costs
@@ -170,6 +171,7 @@ in_file() {
 	done
 	printf 'caf\303\251' >key
 	expect 0 format disk.img --auto --yes --overwrite --key-file key
+	# shellcheck disable=SC2154 # bats's
 	[[ $stderr != *"prompt at boot"* ]]
 	expect 0 "$DMCT" format disk.img --auto --for grub --yes --overwrite --key-file key "${PBKDF2[@]}" </dev/null
 	says "holds bytes that are not ASCII.*GRUB has the American one"

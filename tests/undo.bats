@@ -138,7 +138,6 @@ formatted() {
 }
 
 @test "an undo file that cannot be: said before anything is asked, nothing written" {
-	local small
 	: >there
 	ln -s nowhere dangling
 	refused 1 "there exists already" disk.img --auto --yes --key-file key --undo-file there
