@@ -10,6 +10,7 @@
 
 #include "util/interrupt.h"
 #include "util/terminal.h"
+#include "volume/reencrypt_finish.h"
 
 static struct reencrypt_options options = {
 	.plan = PLAN_DEFAULTS, .key = {.key_fd = KEY_FD_NONE}, .resilience = "checksum"};
@@ -109,12 +110,16 @@ static int check_header(struct reencryption *r, struct status *st)
 			"is LUKS1, which cannot be re-encrypted so that it could be cut short; "
 			"convert it first (cryptsetup convert --type luks2).",
 			st);
-	if (!h->loaded || !h->load[0].loads || !h->load[1].loads)
+	/* One damaged copy is what a cut leaves, and libcryptsetup mends it from the other. */
+	if (!h->loaded)
 		return refuse(r, "has a damaged header; see inspect, and mend it first.", st);
 	if (*h->integrity)
 		return refuse(r, "has integrity tags, and such a volume cannot be re-encrypted.",
 			      st);
-	r->resumed = *h->reencrypt;
+	r->left = h->requirements && reencrypt_is_left(h, r->header_fd) > 0;
+	r->resumed = *h->reencrypt || r->left;
+	if (r->left)
+		return 0;
 	if (!strcmp(h->reencrypt, "invalid") || (!r->resumed && h->requirements))
 		return refuse(r, "asks for something that this libcryptsetup does not know.", st);
 	if (!r->resumed && !options.automatic && !options.plan.cipher)
@@ -156,6 +161,11 @@ static int look(struct reencryption *r, struct status *st)
 	if (ret)
 		return ret;
 	r->online = mapping_find(r->header.uuid, r->device.rdev, r->mapping);
+	if (r->online && r->left)
+		return status_set(st, ST_BUSY, EBUSY,
+				  "%s is open as %s, and all but the end of its re-encryption is "
+				  "done: close it for that (cryptsetup close).",
+				  r->path, r->mapping);
 	if (r->online && geteuid())
 		return status_set(st, ST_AUTH, EPERM,
 				  "%s is open as %s: only root can re-encrypt it.", r->path,
@@ -295,12 +305,34 @@ static void release_claim(struct guard *guard)
 	guard->fd = -1;
 }
 
+/* The data are all done; the header is not. */
+static int make_end(struct reencryption *r, struct status *st)
+{
+	int fd = options.header ? open(options.header, O_RDWR | O_CLOEXEC) : r->guard.fd;
+	int ret;
+
+	if (fd < 0)
+		return status_set(st, ST_DEVICE, errno, "%s cannot be written: %s.", options.header,
+				  strerror(errno));
+	r->started = true;
+	ret = reencrypt_finish(&r->header, fd, reencryption_device(r)->size, &r->secret, r->path,
+			       st);
+	if (options.header)
+		close(fd);
+	r->finished = !ret;
+	return ret;
+}
+
 static int carry_out(struct reencryption *r, struct status *st)
 {
 	struct reencrypt_request q;
 	int ret;
 
 	ret = r->online ? 0 : guard_recheck(&r->guard, st);
+	if (!ret && r->left) {
+		ret = make_end(r, st);
+		return ret ? ret : verify(r, st);
+	}
 	if (ret)
 		return ret;
 	if (!r->online)

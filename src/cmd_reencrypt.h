@@ -27,6 +27,7 @@ struct reencryption {
 	struct guard guard;         /* offline: it is held */
 	struct device_facts device; /* online: what guard.device would be */
 	bool online, resumed;
+	bool left; /* all is done but the end of it, which libcryptsetup cannot make */
 	char mapping[MAPPING_NAME_MAX];
 	int header_fd;
 	struct inspect header;

@@ -65,6 +65,7 @@ refuses() {
 	cryptsetup luksAddKey -q --key-file key --pbkdf pbkdf2 --pbkdf-force-iterations 1000 v.img key2
 	refuses 6 'has 2 keyslots' v.img --auto --yes
 	printf '\377' | dd of=v.img bs=1 seek=5000 conv=notrunc status=none
+	printf '\377' | dd of=v.img bs=1 seek=21384 conv=notrunc status=none
 	refuses 6 'damaged header' v.img --auto --yes --drop-keyslots
 	: >none.img
 	refuses 4 'no LUKS volume' none.img --auto --yes
@@ -146,4 +147,49 @@ refuses() {
 	expect 0 "$DMCT" inspect v.img --no-measure --json
 	is "$(json '[.volume.spec, .header.reencryption] | tostring')" '["aes-xts-plain64/512@4096",null]'
 	cryptsetup open --test-passphrase --key-file key v.img
+}
+
+# plain FILE: the hash of what the volume in it holds.
+plain() {
+	rm -f vk
+	cryptsetup luksDump -q --dump-volume-key --key-file key --volume-key-file vk "$1" >/dev/null || return
+	"$DMCT_SRC/tests/lib/xts-plain" "$1" vk $((16 << 20)) 4096
+}
+
+# cutting N: a re-encryption of v.img, killed at its Nth write to the file.
+cutting() {
+	CUT_TARGET=v.img CUT_WRITE=yes CUT_AT=$1 CUT_DO=${2:-kill} LD_PRELOAD=$CUT ASAN_OPTIONS=verify_asan_link_order=0 \
+		"$DMCT" reencrypt v.img --cipher aes-xts-plain64/512 --yes --from saved --key-file key --quiet </dev/null
+}
+
+@test "reencrypt killed at its writes, also at the last of them: gone on with, and every byte is there" {
+	saved
+	need python3
+	CUT=${DMCT_BUILD:-$DMCT_SRC/build}/tests/lib/cut.so
+	[ -e "$CUT" ] || skip "tests/lib/cut.so is not built (make check)"
+	truncate -s 16M old.img
+	head -c 12M /dev/urandom >>old.img
+	truncate -s 28M old.img
+	cryptsetup luksFormat -q --pbkdf pbkdf2 --pbkdf-force-iterations 1000 -c aes-xts-plain64 -s 256 --sector-size 4096 old.img key
+	before=$(plain old.img)
+	cp old.img v.img
+	cutting 0
+	is "$(plain v.img)" "$before" "without a cut"
+	cuts=0
+	for ((n = 2;; n += 3)); do
+		cp old.img v.img
+		run cutting "$n"
+		[ "$status" -ne 0 ] || break
+		# A copy of the header may be half written: status 8.
+		"$DMCT" inspect v.img --no-measure --json >state || is $? 8 "inspect after $n" || return
+		run --separate-stderr "$DMCT" reencrypt v.img --cipher aes-xts-plain64/512 --yes --from saved --key-file key --json --quiet </dev/null
+		is "$status" 0 "after $n: $(jq -c .header.reencryption state) $stderr" || return
+		is "$(plain v.img)" "$before" "contents after $n" || return
+		"$DMCT" inspect v.img --no-measure --json >state
+		is "$(jq -r '[.volume.spec, .header.reencryption, (.header.requirements | length)] | join(" ")' state)" \
+			"aes-xts-plain64/512@4096  0" "after $n" || return
+		cryptsetup open --test-passphrase --key-file key v.img || return
+		cuts=$((cuts + 1))
+	done
+	[ $cuts -ge 12 ] || { echo "only $cuts cuts"; return 1; }
 }

@@ -128,6 +128,7 @@ static int recover(struct crypt_device *cd, const struct secret *secret, struct 
 		       : 0;
 }
 
+/* 1: there was nothing left to do but to put an area right. */
 static int go_on(struct crypt_device *cd, const struct reencrypt_request *r,
 		 const struct secret *secret, struct luks_log *log, struct status *st)
 {
@@ -149,6 +150,9 @@ static int go_on(struct crypt_device *cd, const struct reencrypt_request *r,
 		ret = recover(cd, secret, log, st);
 		if (ret)
 			return ret;
+		/* It was the last one. */
+		if (crypt_reencrypt_status(cd, NULL) == CRYPT_REENCRYPT_NONE)
+			return 1;
 	}
 	ret = crypt_reencrypt_init_by_passphrase(cd, r->mapping, (const char *)secret->bytes,
 						 secret->len, CRYPT_ANY_SLOT, CRYPT_ANY_SLOT, NULL,
@@ -187,7 +191,10 @@ int reencrypt_run(const struct reencrypt_request *request, const struct secret *
 	if (!ret)
 		ret = request->spec ? begin(cd, request, request->mapping, secret, 0, &log, st)
 				    : go_on(cd, request, secret, &log, st);
-	if (!ret) {
+	if (ret == 1) {
+		*finished = true;
+		ret = 0;
+	} else if (!ret) {
 		*log.text = '\0';
 		ret = crypt_reencrypt_run(cd, on_progress, &watch);
 		*finished = !ret && (!watch.stopped || watch.done >= watch.size);

@@ -6,6 +6,7 @@
  * CUT_TARGET  the file
  * CUT_LOG     where to append what is done: "w OFFSET LENGTH\n" and the bytes, "s\n" for a flush,
  *             "r\n" for room set aside
+ * CUT_WRITE   write() is counted, too; without it the program is aborted there
  * CUT_AT      the call to cut in at, from 1
  * CUT_DO      kill: SIGKILL before it; torn: after half of it was written; stop: SIGSTOP before it;
  *             int, term: that signal before it; eio, enospc: it fails; eio-on: it and all after it
@@ -128,13 +129,37 @@ __attribute__((destructor)) static void at_exit(void)
 		raise(SIGSTOP);
 }
 
-/* Nothing is to be written but through pwrite(): a record of it could not be replayed. */
+/* Of libcryptsetup, which seeks and writes (CUT_WRITE). */
+static ssize_t cut_write(int fd, const void *buf, size_t len,
+			 ssize_t (*real)(int, const void *, size_t))
+{
+	char head[64];
+	int err = cut();
+
+	if (err) {
+		errno = err;
+		return -1;
+	}
+	if (here(false) && doing("torn")) {
+		real(fd, buf, len / 2 / 512 * 512);
+		raise(SIGKILL);
+	}
+	record(head,
+	       snprintf(head, sizeof(head), "w %lld %zu\n", (long long)lseek(fd, 0, SEEK_CUR), len),
+	       buf, len);
+	return real(fd, buf, len);
+}
+
+/* Of this program nothing is to be written but through pwrite(): a record of it could not be
+ * replayed. */
 ssize_t write(int fd, const void *buf, size_t len)
 {
 	static ssize_t (*real)(int, const void *, size_t);
 
 	if (!real)
 		*(void **)&real = dlsym(RTLD_NEXT, "write");
+	if (on_target(fd) && getenv("CUT_WRITE"))
+		return cut_write(fd, buf, len, real);
 	if (on_target(fd))
 		abort();
 	return real(fd, buf, len);

@@ -199,7 +199,7 @@ slow() {
 		status=0
 		wait $pid || status=$?
 		[ $status -ne 0 ] || break
-		[ $signal = INT ] && is $status 130 "status after SIGINT"
+		[ $signal = KILL ] || is $status 130 "status after SIGINT: $(cat err out)" || return
 		cut=$((cut + 1))
 		inspects 0 "$loop"
 		state=$(json .header.reencryption)
