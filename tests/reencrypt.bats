@@ -138,7 +138,9 @@ refuses() {
 		cut=$((cut + 1))
 		[ $signal = KILL ] || is $status 130 "status: $(cat err)"
 		[ $signal = KILL ] || grep -q 'goes on with it' err
-		expect 0 "$DMCT" inspect v.img --no-measure --json
+		# Killed, a copy of the header may be half written.
+		run --separate-stderr "$DMCT" inspect v.img --no-measure --json
+		[ "$status" -eq 0 ] || [[ $signal = KILL && $status -eq 8 ]]
 		[[ $(json .header.reencryption) =~ ^(clean|crashed|null)$ ]]
 	done
 	[ $cut -ge 1 ] || skip "this machine re-encrypts 484 MiB before it can be cut short"
