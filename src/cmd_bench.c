@@ -210,6 +210,11 @@ static int run(const struct cmd_globals *globals, char **operands, int n, struct
 	if (!plan)
 		return status_nomem(st);
 	ret = options.save ? save_check(options.save, SCHEMA, st) : 0;
+	if (!ret && options.save && options.plot && !strcmp(options.save, options.plot))
+		ret = status_set(st, ST_USAGE, EINVAL,
+				 "--save and --plot: both name %s; results and picture are a file "
+				 "each.",
+				 options.save);
 	if (!ret && options.plot)
 		ret = chart_check(options.plot, st);
 	if (!ret)

@@ -101,8 +101,9 @@ int bench_experiment(struct bench_options *o, char ***specs, int *n_specs, struc
 	set(&o->sector_size, e->sector_size);
 	set(&o->size, e->size);
 	set(&o->shape, e->shape);
-	set(&o->path, e->path);
-	/* Tiers are the cpu engine's, which --engine may have left out. */
+	/* What --engine may have left out has no paths, and no tiers. */
+	if (o->engine && strstr(o->engine, "afalg"))
+		set(&o->path, e->path);
 	if (o->engine && strstr(o->engine, "cpu"))
 		set(&o->tier, e->tier);
 	if (*n_specs)

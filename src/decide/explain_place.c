@@ -123,14 +123,16 @@ static void explain_neighbours(struct plan *plan, const struct decide_input *inp
 	const struct device_facts *d = input->device;
 	unsigned own = d && d->logical_block ? d->logical_block : SPEC_SECTOR_MIN;
 
-	if (input->use == PLAN_FOR_LVM || input->use == PLAN_FOR_VM)
+	if ((input->use == PLAN_FOR_LVM || input->use == PLAN_FOR_VM) && w->spec.sector == own)
 		plan_reason(
 			plan,
 			input->use == PLAN_FOR_LVM
 				? "For LVM: the mapping keeps the disk's own block size of %u bytes, since a volume group takes disks of one block size only."
 				: "For virtual machines: guests see the disk's own block size of %u bytes, with which images and partition tables are made.",
 			own);
-	else if (d && d->kind != DEVICE_FILE && w->spec.sector > own)
+	else if ((input->use == PLAN_FOR_LVM || input->use == PLAN_FOR_VM ||
+		  (d && d->kind != DEVICE_FILE)) &&
+		 w->spec.sector > own)
 		plan_reason(
 			plan,
 			"The opened volume has blocks of %u bytes where the disk has %u: LVM joins it with no disk of %u, and a guest's image made on %u does not start from it. Where that matters: --for lvm, --for vm, or --sector-size %u.",
@@ -142,16 +144,24 @@ void explain_sector(struct plan *plan, const struct decide_input *input,
 {
 	const struct device_facts *d = input->device;
 	const char *where = d ? "the data area's place and length allow" : "dm-crypt has";
-	char gain[80];
+	unsigned next = w->spec.sector * 2;
+	char gain[80], against[192];
 
 	explain_gain(gain, sizeof(gain), input, ground, w);
 	if (input->sector || (input->wanted && input->wanted->sector))
 		plan_reason(plan, "Sector size %u as asked for.%s", w->spec.sector, gain);
 	else if (input->use == PLAN_FOR_GRUB)
 		plan_reason(plan, "Sector size %u: GRUB is sure of no other.", w->spec.sector);
+	else if (next <= SPEC_SECTOR_MAX &&
+		 !sector_allowed(input, w->spec.kind, next, false, against, sizeof(against)))
+		plan_reason(plan, "Sector size %u: not %u, since %s.%s", w->spec.sector, next,
+			    against, gain);
 	else if (larger_unmeasured(input, ground, w))
 		plan_reason(plan, "Sector size %u: a larger one was not measured.%s",
 			    w->spec.sector, gain);
+	else if (ground->basis == PLAN_BASIS_DM && w->spec.sector == SPEC_SECTOR_MIN)
+		plan_reason(plan, "Sector size %u: no larger one is measurably faster.",
+			    w->spec.sector);
 	else if (ground->basis == PLAN_BASIS_DM)
 		plan_reason(
 			plan,

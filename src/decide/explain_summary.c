@@ -54,15 +54,16 @@ static void say_why(struct plan *plan, const struct decide_input *input, const s
 		say(plan, " It is what is known to suit this CPU and kernel best.");
 	else if (plan->disk.limits && stronger)
 		say(plan,
-		    " The disk is slower than every cipher here; this one takes the CPU %.2f times "
+		    " The disk is slower than every cipher on all CPUs; this one takes them %.2f times "
 		    "less time than %s, which would else be taken.",
 		    w->speed.mixed / stronger->speed.mixed, spec_print(&stronger->spec, text));
 	else if (stronger)
 		say(plan, " It is %.2f times as fast as %s, which would else be taken.",
 		    w->speed.mixed / stronger->speed.mixed, spec_print(&stronger->spec, text));
 	else if (plan->disk.limits)
-		say(plan, " The disk is slower than every cipher here, so the strongest and most "
-			  "usual one costs nothing but CPU time.");
+		say(plan,
+		    " The disk is slower than every cipher on all CPUs, so the strongest and most "
+		    "usual one costs nothing but CPU time.");
 	else
 		say(plan, " It is of the strongest class, and nothing in that is faster by more "
 			  "than the spread.");
@@ -112,8 +113,8 @@ static void say_what_would_change(struct plan *plan, const struct decide_input *
 		    spec_print(&best->spec, text));
 	else if (explain_asked(best, w) > 1)
 		say(plan,
-		    " %s would be taken if it were more than %.2f times as fast (it is %.2f "
-		    "times)%s.",
+		    " %s would be taken if it were more than %.2f times as fast, spread "
+		    "included (it is %.2f times)%s.",
 		    spec_print(&best->spec, text), explain_asked(best, w),
 		    best->speed.mixed / w->speed.mixed,
 		    plan->disk.limits ? " and the disk faster" : "");

@@ -57,22 +57,22 @@ static void choose_argon2(struct plan_pbkdf *pbkdf, const struct decide_input *i
 	const struct plan_pbkdf_wish *wish = &input->pbkdf;
 	unsigned cap = (unsigned)input->policy->pbkdf_threads_max;
 	unsigned cpus = cpu_threads(&input->facts->cpu);
+	char wished[UNITS_MAX], bound[UNITS_MAX];
 
 	memory_bound(pbkdf, input);
 	pbkdf->threads = wish->threads ? wish->threads : cpus < cap ? cpus : cap;
 	pbkdf->memory = wish->memory ? wish->memory : pbkdf->memory_bound;
 	if (wish->memory > pbkdf->memory_bound)
 		snprintf(pbkdf->reason, sizeof(pbkdf->reason),
-			 "%s with %" PRIu64 " MiB as asked for, more than the %" PRIu64
-			 " MiB that fit this machine (%s)",
-			 pbkdf->type, wish->memory >> 20, pbkdf->memory_bound >> 20,
-			 pbkdf->memory_bound_by);
+			 "%s with %s as asked for, more than the %s that fit this machine (%s)",
+			 pbkdf->type, units_size(wish->memory, wished),
+			 units_size(pbkdf->memory_bound, bound), pbkdf->memory_bound_by);
 	else
 		snprintf(
 			pbkdf->reason, sizeof(pbkdf->reason),
-			"%s: guessing on graphics cards costs memory; as much as the time of an unlock buys, and at most %" PRIu64
-			" MiB%s%s",
-			pbkdf->type, pbkdf->memory >> 20, wish->memory ? " as asked for" : ": ",
+			"%s: guessing on graphics cards costs memory; as much as the time of an unlock buys, and at most %s%s%s",
+			pbkdf->type, units_size(pbkdf->memory, bound),
+			wish->memory ? " as asked for" : ": ",
 			wish->memory ? "" : pbkdf->memory_bound_by);
 }
 

@@ -84,6 +84,12 @@ static int find_target(struct target *target, const char *path, const struct sav
 
 	if (!*path || strlen(path) >= sizeof(copy) - 16)
 		return cannot(st, path, *path ? ENAMETOOLONG : ENOENT);
+	if (!strcmp(path, "-"))
+		return status_set(
+			st, ST_USAGE, EINVAL,
+			"%s are saved to a file: \"-\" is none. On standard output they are "
+			"with --json (a file of that name: ./-).",
+			kind->name);
 	target->mode = new_mode();
 	if (!lstat(path, &info)) {
 		if (!realpath(path, target->path) || stat(target->path, &info))
