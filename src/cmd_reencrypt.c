@@ -12,6 +12,10 @@
 #include "util/terminal.h"
 #include "volume/reencrypt_finish.h"
 
+/* LUKS2 on-disk format, 2.1 (as in LUKS1): where the UUID stands in the header. */
+#define LUKS_UUID     168
+#define LUKS_UUID_END 208
+
 static struct reencrypt_options options = {
 	.plan = PLAN_DEFAULTS, .key = {.key_fd = KEY_FD_NONE}, .resilience = "checksum"};
 
@@ -129,6 +133,38 @@ static int check_header(struct reencryption *r, struct status *st)
 	return 0;
 }
 
+/* Whether the data device begins with this very header, whatever name it goes by. */
+static bool holds_header(const struct reencryption *r)
+{
+	unsigned char first[LUKS_UUID_END] = {0};
+	int fd = open(r->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	bool same;
+
+	if (fd < 0)
+		return false;
+	same = pread(fd, first, sizeof(first), 0) == (ssize_t)sizeof(first) &&
+	       !memcmp(first, "LUKS\xba\xbe", 6) &&
+	       !strncmp((const char *)first + LUKS_UUID, r->header.uuid, LUKS_UUID_END - LUKS_UUID);
+	close(fd);
+	return same;
+}
+
+/* Data that begin inside of the header are somewhere else: here they would be the header. */
+static int check_apart(const struct reencryption *r, struct status *st)
+{
+	const struct inspect *h = &r->header;
+
+	if (h->data_offset >= 2 * h->metadata_size + h->keyslots_size ||
+	    (options.header && !holds_header(r)))
+		return 0;
+	return status_set(
+		st, ST_REFUSED, EINVAL,
+		"%s is a header that stands apart from its data: what it describes is on "
+		"another device. Name that one, and the header with --header. Nothing was "
+		"written.",
+		r->path);
+}
+
 static int check_keyslots(const struct reencryption *r, struct status *st)
 {
 	unsigned bound = 0;
@@ -156,6 +192,8 @@ static int look(struct reencryption *r, struct status *st)
 		ret = open_header(r, &r->device, st);
 	if (!ret)
 		ret = check_header(r, st);
+	if (!ret)
+		ret = check_apart(r, st);
 	if (!ret)
 		ret = check_keyslots(r, st);
 	if (ret)
@@ -262,9 +300,10 @@ static int on_progress(uint64_t size, uint64_t done, void *arg)
 	return interrupt_caught();
 }
 
-/* Read back from the device: no longer under way, and what was to be had. */
+/* Read back from the device: no longer under way, what was to be had, and the secret opens it. */
 static int verify(struct reencryption *r, struct status *st)
 {
+	struct reencrypt_request q;
 	struct inspect after;
 	uint64_t size = reencryption_device(r)->size;
 	off_t end = options.header ? lseek(r->header_fd, 0, SEEK_END) : (off_t)size;
@@ -279,7 +318,8 @@ static int verify(struct reencryption *r, struct status *st)
 			"%s was re-encrypted, and its header does not say so; see inspect.",
 			r->path);
 	r->spec = after.spec;
-	return 0;
+	fill_request(&q, r);
+	return reencrypt_opens(&q, &r->secret, st);
 }
 
 static int stopped(const struct reencryption *r, struct status *st)
@@ -331,7 +371,10 @@ static int carry_out(struct reencryption *r, struct status *st)
 	ret = r->online ? 0 : guard_recheck(&r->guard, st);
 	if (!ret && r->left) {
 		ret = make_end(r, st);
-		return ret ? ret : verify(r, st);
+		if (ret)
+			return ret;
+		release_claim(&r->guard);
+		return verify(r, st);
 	}
 	if (ret)
 		return ret;

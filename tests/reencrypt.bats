@@ -115,6 +115,26 @@ refuses() {
 	is "$(sha256sum <v.img)" "$before"
 }
 
+@test "reencrypt of a detached header itself, by whatever name: refused, not a byte of it is written" {
+	saved
+	truncate -s 20M hdr
+	truncate -s 24M data.img
+	cryptsetup luksFormat -q --type luks2 --pbkdf pbkdf2 --pbkdf-force-iterations 1000 -c aes-cbc-essiv:sha256 -s 256 \
+		--header hdr data.img key
+	ln hdr hard
+	before=$(sha256sum <hdr)
+	for args in hdr "--header hdr hdr" "--header hdr hard" "--header hard hdr"; do
+		# shellcheck disable=SC2086 # words
+		expect 6 "$DMCT" reencrypt --cipher aes-xts-plain64/512 --from saved --yes --key-file key --device-speed skip $args </dev/null
+		says "stands apart from its data"
+	done
+	is "$(sha256sum <hdr)" "$before"
+	# The data, by their own name.
+	expect 0 "$DMCT" reencrypt --cipher aes-xts-plain64/512 --from saved --yes --key-file key --device-speed skip --header hdr \
+		data.img --quiet </dev/null
+	cryptsetup open --test-passphrase --key-file key --header hdr data.img
+}
+
 @test "reencrypt cut short: SIGINT ends it clean, kill -9 leaves what can be gone on with; inspect says which" {
 	saved
 	size=500M made v.img --type luks2 -c aes-cbc-essiv:sha256 -s 256 --sector-size 4096

@@ -210,6 +210,24 @@ int reencrypt_run(const struct reencrypt_request *request, const struct secret *
 	return ret;
 }
 
+int reencrypt_opens(const struct reencrypt_request *request, const struct secret *secret,
+		    struct status *st)
+{
+	struct crypt_device *cd = NULL;
+	struct luks_log log;
+	int ret = open_context(&cd, request, request->device, &log, st);
+
+	if (!ret)
+		ret = crypt_activate_by_passphrase(cd, NULL, CRYPT_ANY_SLOT,
+						   (const char *)secret->bytes, secret->len, 0);
+	if (ret < 0)
+		status_set(st, ST_CHECK, -ret,
+			   "%s was re-encrypted, and no keyslot opens with the secret: %s",
+			   request->device_name, luks_words(&log, ret));
+	luks_end(cd);
+	return ret < 0 ? ret : 0;
+}
+
 static int copy_header(int to, int from, uint64_t len)
 {
 	unsigned char *buf = malloc(CHUNK);

@@ -44,4 +44,8 @@ int reencrypt_rehearse(const struct reencrypt_request *request, const struct ins
 int reencrypt_run(const struct reencrypt_request *request, const struct secret *secret,
 		  bool *finished, struct status *st);
 
+/* Whether a keyslot opens with the secret, without a mapping: 0, or -errno with *st (ST_CHECK). */
+int reencrypt_opens(const struct reencrypt_request *request, const struct secret *secret,
+		    struct status *st);
+
 #endif
