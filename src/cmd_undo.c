@@ -234,7 +234,7 @@ static int report(const struct run *r)
 		return print_json(r);
 	text_print(stdout, r->path);
 	if (r->verified)
-		puts(" is as it was before the format: put back, and read back.");
+		puts(" has back what the format overwrote: written, and read back.");
 	else if (as_before(&r->found))
 		puts(" is as it was before the format; there is nothing to undo.");
 	else
