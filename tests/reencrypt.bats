@@ -205,6 +205,7 @@ cutting() {
 		# A copy of the header may be half written: status 8.
 		"$DMCT" inspect v.img --no-measure --json >state || is $? 8 "inspect after $n" || return
 		run --separate-stderr "$DMCT" reencrypt v.img --cipher aes-xts-plain64/512 --yes --from saved --key-file key --json --quiet </dev/null
+		# shellcheck disable=SC2154 # bats's
 		is "$status" 0 "after $n: $(jq -c .header.reencryption state) $stderr" || return
 		is "$(plain v.img)" "$before" "contents after $n" || return
 		"$DMCT" inspect v.img --no-measure --json >state

@@ -140,6 +140,8 @@ formatted() {
 @test "an undo file that cannot be: said before anything is asked, nothing written" {
 	: >there
 	ln -s nowhere dangling
+	refused 1 '"-" is no file' disk.img --auto --yes --key-file key --undo-file -
+	[ ! -e ./- ]
 	refused 1 "there exists already" disk.img --auto --yes --key-file key --undo-file there
 	refused 1 "dangling exists already" disk.img --auto --yes --key-file key --undo-file dangling
 	refused 1 "disk.img exists already" disk.img --auto --yes --key-file key --undo-file disk.img

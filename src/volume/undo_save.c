@@ -57,6 +57,11 @@ int undo_check(const char *path, struct status *st)
 	char dir[PATH_MAX];
 	struct stat info;
 
+	if (!strcmp(path, "-"))
+		return status_set(
+			st, ST_USAGE, EINVAL,
+			"--undo-file: \"-\" is no file: an undo file must be on a disk before the first "
+			"write (a file of that name: ./-).");
 	if (strlen(path) >= sizeof(dir))
 		return cannot(path, ENAMETOOLONG, st);
 	if (!lstat(path, &info))
