@@ -33,8 +33,12 @@ static const struct spec_kind *find_kind(const struct spec_kind *list, const str
 /* "-" between words that are there. */
 static void print_words(const struct words *w, char buf[SPEC_TEXT_MAX])
 {
-	snprintf(buf, SPEC_TEXT_MAX, "%s%s%s%s%s", w->cipher, *w->mode ? "-" : "", w->mode,
-		 *w->iv ? "-" : "", w->iv);
+	int n = snprintf(buf, SPEC_TEXT_MAX, "%s%s%s%s%s", w->cipher, *w->mode ? "-" : "", w->mode,
+			 *w->iv ? "-" : "", w->iv);
+
+	/* Too long for anything that is known: cut. */
+	if (n >= SPEC_TEXT_MAX)
+		buf[SPEC_TEXT_MAX - 1] = '\0';
 }
 
 static void kind_words(struct words *w, const struct spec_kind *kind)
