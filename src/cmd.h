@@ -49,4 +49,13 @@ void cmd_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cmd_note(const struct cmd_globals *globals, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/*
+ * Asks on the terminal "BEFORE path AFTER", and takes "YES" alone for a yes. 0, or -errno with *st:
+ * no terminal or another answer (ST_REFUSED), a signal (ST_SIGNAL + N). doing: a verb for the first
+ * of these, which cmd_can_ask() tells ahead.
+ */
+int cmd_ask_yes(const char *path, const char *doing, const char *before, const char *after,
+		struct status *st);
+int cmd_can_ask(const char *path, const char *doing, struct status *st);
+
 #endif

@@ -11,7 +11,6 @@
 #include "cmd_format.h"
 #include "util/interrupt.h"
 #include "util/output.h"
-#include "util/terminal.h"
 #include "volume/pbkdf.h"
 #include "volume/quality.h"
 #include "volume/undo.h"
@@ -110,26 +109,6 @@ static void note_keyboard(const struct format *f)
 		doubt, grub ? " (GRUB has the American one)" : "");
 }
 
-static int ask_yes(const struct format *f, struct status *st)
-{
-	unsigned char answer[16];
-	char question[4300];
-	size_t len = 0;
-	int sig = 0, ret;
-
-	if (options.yes)
-		return 0;
-	snprintf(question, sizeof(question),
-		 "Everything on %s will be lost. Type YES to format it: ", f->path);
-	ret = terminal_ask(STDIN_FILENO, question, true, answer, sizeof(answer), &len, &sig);
-	if (ret == -EINTR)
-		return status_set(st, ST_SIGNAL + sig, EINTR, "Interrupted.");
-	if (ret || len != 3 || memcmp(answer, "YES", 3))
-		return status_set(st, ST_REFUSED, ECANCELED,
-				  "The answer was not YES. Nothing was written.");
-	return 0;
-}
-
 /* Steps 1 to 4 of the order: everything that can be known and checked without a write. */
 static int prepare(struct format *f, struct status *st)
 {
@@ -139,11 +118,8 @@ static int prepare(struct format *f, struct status *st)
 	ret = decide_check_device(device, st);
 	if (!ret)
 		ret = refuse_contents(device, st);
-	if (!ret && !options.yes && !options.dry_run && !isatty(STDIN_FILENO))
-		ret = status_set(st, ST_REFUSED, ENOTTY,
-				 "There is no terminal to ask on whether to format %s; --yes says "
-				 "that you mean it. Nothing was written.",
-				 f->path);
+	if (!ret && !options.yes && !options.dry_run)
+		ret = cmd_can_ask(f->path, "format", st);
 	if (!ret && !options.dry_run && !key_given())
 		ret = secret_check_terminal(st);
 	if (!ret)
@@ -293,7 +269,9 @@ static int run(const struct cmd_globals *globals, char **operands, int n, struct
 	if (!ret)
 		ret = prepare(&f, st);
 	if (!ret && !options.dry_run)
-		ret = ask_yes(&f, st);
+		ret = options.yes ? 0
+				  : cmd_ask_yes(f.path, "format", "Everything on",
+						"will be lost. Type YES to format it: ", st);
 	if (!ret && !options.dry_run)
 		ret = carry_out(&f, st);
 	if (ret >= 0)

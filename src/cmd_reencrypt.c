@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "util/interrupt.h"
-#include "util/terminal.h"
 #include "volume/reencrypt_finish.h"
 
 /* LUKS2 on-disk format, 2.1 (as in LUKS1): where the UUID stands in the header. */
@@ -243,31 +242,6 @@ static int rehearse(const struct reencryption *r, struct status *st)
 				  &r->secret, st);
 }
 
-static int ask_yes(const struct reencryption *r, struct status *st)
-{
-	unsigned char answer[16];
-	char question[4300];
-	size_t len = 0;
-	int sig = 0, ret;
-
-	if (options.yes)
-		return 0;
-	if (!isatty(STDIN_FILENO))
-		return status_set(st, ST_REFUSED, ENOTTY,
-				  "There is no terminal to ask on whether to re-encrypt %s; --yes "
-				  "says that you mean it. Nothing was written.",
-				  r->path);
-	snprintf(question, sizeof(question),
-		 "All data on %s will be rewritten. Have a backup. Type YES to go on: ", r->path);
-	ret = terminal_ask(STDIN_FILENO, question, true, answer, sizeof(answer), &len, &sig);
-	if (ret == -EINTR)
-		return status_set(st, ST_SIGNAL + sig, EINTR, "Interrupted. Nothing was written.");
-	if (ret || len != 3 || memcmp(answer, "YES", 3))
-		return status_set(st, ST_REFUSED, ECANCELED,
-				  "The answer was not YES. Nothing was written.");
-	return 0;
-}
-
 static double elapsed(const struct timespec *since)
 {
 	struct timespec now;
@@ -410,7 +384,10 @@ static int go(struct reencryption *r, struct status *st)
 	reencryption_show(r);
 	if (options.dry_run)
 		return 0;
-	ret = ask_yes(r, st);
+	ret = options.yes
+		      ? 0
+		      : cmd_ask_yes(r->path, "re-encrypt", "All data on",
+				    "will be rewritten. Have a backup. Type YES to go on: ", st);
 	if (!ret && !r->secret.bytes) {
 		ret = read_secret(r, true, st);
 		if (!ret)

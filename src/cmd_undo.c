@@ -13,7 +13,6 @@
 #include "util/interrupt.h"
 #include "util/json.h"
 #include "util/output.h"
-#include "util/terminal.h"
 #include "util/text.h"
 #include "util/units.h"
 #include "volume/undo.h"
@@ -130,31 +129,6 @@ static int prepare(struct run *r, struct status *st)
 	return refuse_differences(r, st);
 }
 
-static int ask_yes(const struct run *r, struct status *st)
-{
-	unsigned char answer[16];
-	char question[4300];
-	size_t len = 0;
-	int sig = 0, ret;
-
-	if (options.yes)
-		return 0;
-	if (!isatty(STDIN_FILENO))
-		return status_set(st, ST_REFUSED, ENOTTY,
-				  "There is no terminal to ask on whether to change %s; --yes says "
-				  "that you mean it. Nothing was written.",
-				  r->path);
-	snprintf(question, sizeof(question),
-		 "The volume on %s will be lost. Type YES to put back what was there: ", r->path);
-	ret = terminal_ask(STDIN_FILENO, question, true, answer, sizeof(answer), &len, &sig);
-	if (ret == -EINTR)
-		return status_set(st, ST_SIGNAL + sig, EINTR, "Interrupted. Nothing was written.");
-	if (ret || len != 3 || memcmp(answer, "YES", 3))
-		return status_set(st, ST_REFUSED, ECANCELED,
-				  "The answer was not YES. Nothing was written.");
-	return 0;
-}
-
 static int put_back(struct run *r, struct status *st)
 {
 	bool opens;
@@ -255,7 +229,11 @@ static int run(const struct cmd_globals *globals, char **operands, int n, struct
 	interrupt_catch();
 	ret = prepare(&r, st);
 	if (!ret && !options.dry_run && !as_before(&r.found)) {
-		ret = ask_yes(&r, st);
+		ret = options.yes
+			      ? 0
+			      : cmd_ask_yes(
+					r.path, "change", "The volume on",
+					"will be lost. Type YES to put back what was there: ", st);
 		if (!ret)
 			ret = carry_out(&r, st);
 	}

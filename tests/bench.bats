@@ -98,12 +98,17 @@ bench() {
 		| [$d.results[] | select(.direction == $v.direction and .size == $v.size)] as $r
 		| (($r[] | select(.spec == $v.left_spec) | .median) / ($r[] | select(.spec == $v.right_spec) | .median)) / $v.ratio
 		| . > 0.999 and . < 1.001] | all')" true
-	# Encryption in CBC is serial: XTS with AES instructions is far ahead at 4096 bytes, or, on a machine that is too
-	# busy, nothing can be told.
-	if [ "$(json '.results[0].tier')" != portable ]; then
-		is "$(json '.versus[] | select(.left == "AES-256-XTS" and .right == "AES-128-CBC" and .direction == "encrypt" and .size == 4096)
-			| .verdict == "slower"')" false
-	fi
+	# Encryption in CBC is serial: XTS with AES instructions is far ahead at 4096 bytes. A machine that is too busy hides
+	# it now and then, and never turns it round.
+	local verdict try
+	verdict='.versus[] | select(.left == "AES-256-XTS" and .right == "AES-128-CBC" and .direction == "encrypt" and .size == 4096) | .verdict'
+	for try in 1 2 3 4 5; do
+		[ "$(json '.results[0].tier')" != portable ] || break
+		is "$(json "$verdict | . == \"slower\"")" false "try $try: slower"
+		[ "$(json "$verdict")" != faster ] || break
+		[ $try -lt 5 ]
+		bench --time 0.5 --engine cpu --size 64,4096 "${specs[@]}"
+	done
 	expect 0 "$DMCT" bench --time 0.5 --engine cpu --size 64,4096 "${specs[@]}"
 	[[ $output == *"AES-256-XTS against AES-128-CBC here (cpu, "*"), encryption: "*" bytes ("*" times as fast)"* ]]
 }

@@ -20,41 +20,10 @@ struct half {
 	size_t index;
 };
 
-static int compare_keys(const struct measure_result *x, const struct measure_result *y)
-{
-	const uint64_t kx[] = {(uintptr_t)x->spec.kind,
-			       x->spec.key_bits,
-			       x->spec.sector,
-			       x->engine,
-			       x->shape,
-			       x->direction,
-			       x->size,
-			       x->threads,
-			       x->flags,
-			       x->path,
-			       x->depth};
-	const uint64_t ky[] = {(uintptr_t)y->spec.kind,
-			       y->spec.key_bits,
-			       y->spec.sector,
-			       y->engine,
-			       y->shape,
-			       y->direction,
-			       y->size,
-			       y->threads,
-			       y->flags,
-			       y->path,
-			       y->depth};
-
-	for (size_t i = 0; i < sizeof(kx) / sizeof(kx[0]); i++)
-		if (kx[i] != ky[i])
-			return kx[i] < ky[i] ? -1 : 1;
-	return 0;
-}
-
 static int compare_halves(const void *a, const void *b)
 {
 	const struct half *x = a, *y = b;
-	int ret = compare_keys(x->result, y->result);
+	int ret = measure_order(x->result, y->result);
 
 	return ret ? ret : strcmp(x->result->tier, y->result->tier);
 }
@@ -103,7 +72,7 @@ static size_t left_over(const struct side *side, size_t at, size_t end)
 
 static size_t run_end(const struct side *side, size_t at, const struct measure_result *key)
 {
-	while (at < side->n && !compare_keys(side->halves[at].result, key))
+	while (at < side->n && !measure_order(side->halves[at].result, key))
 		at++;
 	return at;
 }
@@ -132,7 +101,7 @@ static void match(const struct side *a, const struct side *b)
 	size_t i = 0, j = 0, i_end, j_end;
 
 	while (i < a->n && j < b->n) {
-		int order = compare_keys(a->halves[i].result, b->halves[j].result);
+		int order = measure_order(a->halves[i].result, b->halves[j].result);
 
 		if (order) {
 			i += order < 0;

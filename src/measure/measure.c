@@ -59,6 +59,37 @@ int measure_engine_find(const char *name)
 	return -1;
 }
 
+int measure_order(const struct measure_result *x, const struct measure_result *y)
+{
+	const uint64_t kx[] = {(uintptr_t)x->spec.kind,
+			       x->spec.key_bits,
+			       x->spec.sector,
+			       x->engine,
+			       x->shape,
+			       x->direction,
+			       x->size,
+			       x->threads,
+			       x->flags,
+			       x->path,
+			       x->depth};
+	const uint64_t ky[] = {(uintptr_t)y->spec.kind,
+			       y->spec.key_bits,
+			       y->spec.sector,
+			       y->engine,
+			       y->shape,
+			       y->direction,
+			       y->size,
+			       y->threads,
+			       y->flags,
+			       y->path,
+			       y->depth};
+
+	for (size_t i = 0; i < sizeof(kx) / sizeof(kx[0]); i++)
+		if (kx[i] != ky[i])
+			return kx[i] < ky[i] ? -1 : 1;
+	return 0;
+}
+
 void measurement_free(struct measurement *m)
 {
 	if (!m)

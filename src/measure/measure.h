@@ -136,6 +136,8 @@ struct measurement {
 };
 
 void measurement_free(struct measurement *m);
+/* Orders results by what they are of, for qsort(): 0 for the same cell, whatever its tier. */
+int measure_order(const struct measure_result *x, const struct measure_result *y);
 const char *measure_engine_name(enum measure_engine engine);
 /* "copy", "splice". */
 const char *measure_path_name(enum measure_path path);

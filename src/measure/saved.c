@@ -260,33 +260,9 @@ static int compare(const void *a, const void *b)
 {
 	const struct measure_result *x = *(const struct measure_result *const *)a;
 	const struct measure_result *y = *(const struct measure_result *const *)b;
-	const uint64_t kx[] = {(uintptr_t)x->spec.kind,
-			       x->spec.key_bits,
-			       x->spec.sector,
-			       x->engine,
-			       x->shape,
-			       x->direction,
-			       x->size,
-			       x->threads,
-			       x->flags,
-			       x->path,
-			       x->depth};
-	const uint64_t ky[] = {(uintptr_t)y->spec.kind,
-			       y->spec.key_bits,
-			       y->spec.sector,
-			       y->engine,
-			       y->shape,
-			       y->direction,
-			       y->size,
-			       y->threads,
-			       y->flags,
-			       y->path,
-			       y->depth};
+	int ret = measure_order(x, y);
 
-	for (size_t i = 0; i < sizeof(kx) / sizeof(kx[0]); i++)
-		if (kx[i] != ky[i])
-			return kx[i] < ky[i] ? -1 : 1;
-	return strcmp(x->tier, y->tier);
+	return ret ? ret : strcmp(x->tier, y->tier);
 }
 
 /* Which of two contradicting values would count is a matter of order: refused. */
