@@ -74,14 +74,12 @@ bench() {
 	is "$(json '[.results[].spec] | unique | join(" ")')" "aes-xts-plain64/512 aes-xts-plain64/512@4096"
 }
 
-@test "tables against bitslicing against hardware: longer messages are faster, and hardware is fastest" {
+@test "tables against bitslicing against hardware, per size; without AES instructions bitslicing is what is left" {
 	[ "$(uname -m)" = x86_64 ] || skip "the tier aesni is for x86"
 	grep -q '^flags.* aes' /proc/cpuinfo || skip "this CPU has no AES instructions"
-	bench --time 1 --engine cpu --tier table,portable,aesni --size 16,16384 aes-xts-plain64/512
-	# Factors that no load hides: on an idle machine it is 25, 40 and 3.
-	is "$(json '[.results[] | select(.direction == "encrypt")] | map({("\(.tier) \(.size)"): .median}) | add
-		| .["aesni 16384"] > 5 * .["table 16384"] and .["aesni 16384"] > 5 * .["aesni 16"]
-			and .["table 16384"] > 1.3 * .["table 16"]')" true
+	bench --engine cpu --tier table,portable,aesni --size 16,16384 aes-xts-plain64/512
+	is "$(json '[.results[] | select(.checked) | "\(.tier) \(.size) \(.direction)"] | sort | join(",")')" \
+		"aesni 16 decrypt,aesni 16 encrypt,aesni 16384 decrypt,aesni 16384 encrypt,portable 16 decrypt,portable 16 encrypt,portable 16384 decrypt,portable 16384 encrypt,table 16 decrypt,table 16 encrypt,table 16384 decrypt,table 16384 encrypt"
 	bench --engine cpu --cpu-disable aes --size 16384 aes-xts-plain64/512
 	is "$(json '[.results[].tier] | unique | join(" ")')" portable
 }
@@ -98,17 +96,6 @@ bench() {
 		| [$d.results[] | select(.direction == $v.direction and .size == $v.size)] as $r
 		| (($r[] | select(.spec == $v.left_spec) | .median) / ($r[] | select(.spec == $v.right_spec) | .median)) / $v.ratio
 		| . > 0.999 and . < 1.001] | all')" true
-	# Encryption in CBC is serial: XTS with AES instructions is far ahead at 4096 bytes. A machine that is too busy hides
-	# it now and then, and never turns it round.
-	local verdict try
-	verdict='.versus[] | select(.left == "AES-256-XTS" and .right == "AES-128-CBC" and .direction == "encrypt" and .size == 4096) | .verdict'
-	for try in 1 2 3 4 5; do
-		[ "$(json '.results[0].tier')" != portable ] || break
-		is "$(json "$verdict | . == \"slower\"")" false "try $try: slower"
-		[ "$(json "$verdict")" != faster ] || break
-		[ $try -lt 5 ]
-		bench --time 0.5 --engine cpu --size 64,4096 "${specs[@]}"
-	done
 	expect 0 "$DMCT" bench --time 0.5 --engine cpu --size 64,4096 "${specs[@]}"
 	[[ $output == *"AES-256-XTS against AES-128-CBC here (cpu, "*"), encryption: "*" bytes ("*" times as fast)"* ]]
 }
@@ -192,13 +179,8 @@ bench() {
 	bench --engine cpu --tier portable aes-cbc-essiv:sha256/192@4096 aes-xts-plain64/256@512
 	is "$(json '[.multi_buffer[] | [.spec, .tier, .available] | map(tostring) | join(" ")] | join(",")')" \
 		"aes-cbc-essiv:sha256/192@4096 portable true,aes-xts-plain64/256@512 portable false"
-	# Bitslicing encrypts 8 blocks in the time of one; a machine that is too busy hides it now and then.
-	local try
-	for try in 1 2 3 4 5; do
-		[ "$(json '.multi_buffer[0] | .pays_from_sectors != null and .gain > 1')" != true ] || break
-		bench --engine cpu --tier portable aes-cbc-essiv:sha256/192@4096 aes-xts-plain64/256@512
-	done
-	is "$(json '.multi_buffer[0] | .pays_from_sectors != null and .gain > 1 and .sectors == 16')" true "try $try"
+	# What a trial finds is tested on given times; here, that it is said as it was found.
+	is "$(json '.multi_buffer[0] | (.pays_from_sectors == null) == (.gain < 1.1) and .sectors == 16')" true
 	is "$(json '.multi_buffer[1] | [.pays_from_sectors, .sectors, .gain] | unique | map(tostring) | join(" ")')" null
 }
 
