@@ -423,6 +423,7 @@ int bench_plan(struct bench_plan *plan, const struct bench_options *o, char **sp
 	r->tiers = plan->tiers;
 	r->seconds = o->seconds;
 	r->fit = !o->sector_size;
+	r->stream = true;
 	r->buffer = o->buffer;
 	if (o->seconds < SECONDS_MIN)
 		return status_set(st, ST_USAGE, EINVAL, "--time: at least %.2f seconds are needed.",

@@ -151,6 +151,7 @@ static int measure_list(struct plan_source *source, const struct candidates *can
 						       .engines = 1U << layers[i],
 						       .shapes = 1U << ENGINE_SERIAL,
 						       .contest = true,
+						       .stream = true,
 						       .seconds = seconds};
 		choose_sectors(&run, source, options, device);
 		add_specs(&run, candidates, source, layers[i] != MEASURE_CPU);

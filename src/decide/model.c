@@ -46,6 +46,11 @@ static const double errors[4] = {[PLAN_BASIS_DM] = 0,
 /* Of a measured time, at least that share is left: more than that no correction is believed. */
 #define LEAST_LEFT (1.0 / 20)
 
+/* What two figures of one run may differ by for nothing, and how many times that a difference has
+ * to be to be more than half believed. */
+#define WANDER   0.02
+#define BELIEVED 2
+
 double model_error(enum plan_basis basis)
 {
 	return errors[basis];
@@ -65,21 +70,49 @@ double model_per_sector(const struct model *model)
 	return model->handover * SECTOR_TURNS;
 }
 
-double model_speed(const struct model *model, enum plan_basis basis,
-		   enum engine_direction direction, unsigned sector, unsigned threads, double speed)
+/*
+ * A sector's time in the kernel's driver, without the crossing. Where the crossing is most of what
+ * was measured, little is left between two large figures that wander; a long message, which crosses
+ * once, knows better what the bytes take, and nothing of what the cipher has to do for each sector
+ * (Adiantum's hashing, a hardware engine's round trip). So of the difference between the two as
+ * much is believed as it stands out of what these figures wander by: Wiener's filter, square over
+ * sum of squares.
+ */
+static double without_crossing(const struct model *model, unsigned sector, unsigned threads,
+			       double measured, const struct model_stream *stream)
 {
-	double measured = sector / speed, time = measured, request;
+	double alone = measured - model->crossing, bytes, own, doubt;
+
+	if (!(stream->speed > 0))
+		return alone;
+	bytes = stream->size / stream->speed;
+	bytes -= model->crossing < bytes * (1 - LEAST_LEFT) ? model->crossing
+							    : bytes * (1 - LEAST_LEFT);
+	bytes = bytes * sector / stream->size + model_per_sector(model) / threads;
+	own = alone - bytes;
+	doubt = BELIEVED * WANDER * (bytes + 2 * model->crossing);
+	own *= own * own / (own * own + doubt * doubt);
+	return own > -bytes / 2 ? bytes + own : bytes / 2;
+}
+
+double model_speed(const struct model *model, enum plan_basis basis,
+		   enum engine_direction direction, unsigned sector, unsigned threads, double speed,
+		   const struct model_stream *stream)
+{
+	double measured = sector / speed, time = measured, least = measured, request;
 
 	if (basis != PLAN_BASIS_AFALG && basis != PLAN_BASIS_CPU)
 		return speed;
 	/* With several threads, so many sectors are done in the time of one. */
 	if (basis == PLAN_BASIS_AFALG)
-		time -= model->crossing;
+		time = without_crossing(model, sector, threads, measured, stream);
 	else
 		time += model_per_sector(model) / threads;
+	if (basis == PLAN_BASIS_AFALG && stream->speed > 0)
+		least = time;
 	time += moved[basis][direction] * model->copy * sector / threads;
-	if (time < measured * LEAST_LEFT)
-		time = measured * LEAST_LEFT;
+	if (time < least * LEAST_LEFT)
+		time = least * LEAST_LEFT;
 	request = time * MODEL_REQUEST / sector +
 		  (model->call + request_turns[direction] * model->handover) / threads;
 	return MODEL_REQUEST / request;

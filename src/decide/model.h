@@ -27,13 +27,20 @@ struct model {
 /* Sets all but the crossing from what was measured of the kernel. */
 void model_costs(struct model *model, const struct measurement *m);
 
+/* A long message of the same cipher, in the same direction and layer; speed 0: none was measured.
+ */
+struct model_stream {
+	double size;  /* bytes with one IV */
+	double speed; /* bytes per second */
+};
+
 /*
  * The bytes per second to expect of dm-crypt, from a cell of a layer at that many bytes per second
- * (both with `threads`). PLAN_BASIS_DM: the same.
+ * (both, and the stream, with `threads`). PLAN_BASIS_DM: the same.
  */
 double model_speed(const struct model *model, enum plan_basis basis,
-		   enum engine_direction direction, unsigned sector, unsigned threads,
-		   double speed);
+		   enum engine_direction direction, unsigned sector, unsigned threads, double speed,
+		   const struct model_stream *stream);
 
 /* How far off the model may be on a basis, as a share of the speed: the interval's least width. */
 double model_error(enum plan_basis basis);

@@ -14,6 +14,8 @@
 #define NOISE_FLOOR 0.05
 /* The size of a call that stands for streaming in the cpu engine. */
 #define USUAL_CALL 65536
+/* The shortest message that tells what bytes take, apart from what a request takes. */
+#define STREAM_CALL 16384
 
 static int tier_rank(const char *name)
 {
@@ -147,6 +149,27 @@ const struct measure_result *speed_cell(const struct decide_input *input,
 	return best;
 }
 
+/* The longest message with one IV of that cipher, in that direction and layer; or NULL. */
+static const struct measure_result *stream_cell(const struct decide_input *input,
+						const struct ground *ground,
+						const struct spec *spec,
+						enum engine_direction direction)
+{
+	const struct measurement *m = input->measurement;
+	const struct measure_result *best = NULL;
+
+	for (size_t i = 0; i < m->n_results; i++) {
+		const struct measure_result *r = &m->results[i];
+
+		if (r->engine == basis_engine(ground->basis) && r->threads == ground->threads &&
+		    r->direction == direction && r->spec.kind == spec->kind &&
+		    r->spec.key_bits == spec->key_bits && !r->spec.sector &&
+		    r->size >= STREAM_CALL && usable(r) && (!best || r->size > best->size))
+			best = r;
+	}
+	return best;
+}
+
 /*
  * How far the median of a cell can be trusted: 1.57 times the distance between the quartiles over
  * the root of the number of slices, the notch at which two medians differ (McGill, Tukey and Larsen
@@ -171,17 +194,28 @@ bool speed_way(struct way *way, const struct decide_input *input, const struct g
 {
 	const struct measure_result *r = speed_cell(input, ground, spec, direction);
 	const char *mirror = decide_mirror_tier(&input->facts->kernel, spec->kind->kernel);
-	double low, high, error = model_error(ground->basis);
+	const struct measure_result *stream = NULL;
+	double speed[3], streams[3] = {0}, ways[3], error = model_error(ground->basis);
 
 	if (!r)
 		return false;
-	trusted_interval(r, &low, &high);
-	way->median = model_speed(&ground->model, ground->basis, direction, spec->sector,
-				  r->threads, r->median);
-	way->tie_low = model_speed(&ground->model, ground->basis, direction, spec->sector,
-				   r->threads, low);
-	way->tie_high = model_speed(&ground->model, ground->basis, direction, spec->sector,
-				    r->threads, high);
+	if (ground->basis == PLAN_BASIS_AFALG)
+		stream = stream_cell(input, ground, spec, direction);
+	speed[1] = r->median;
+	trusted_interval(r, &speed[0], &speed[2]);
+	if (stream) {
+		streams[1] = stream->median;
+		trusted_interval(stream, &streams[0], &streams[2]);
+	}
+	for (int i = 0; i < 3; i++) {
+		const struct model_stream s = {stream ? (double)stream->size : 0, streams[i]};
+
+		ways[i] = model_speed(&ground->model, ground->basis, direction, spec->sector,
+				      r->threads, speed[i], &s);
+	}
+	way->median = ways[1];
+	way->tie_low = ways[0] < ways[1] ? ways[0] : ways[1];
+	way->tie_high = ways[2] > ways[1] ? ways[2] : ways[1];
 	way->low = way->tie_low / (1 + error);
 	way->high = way->tie_high * (1 + error);
 	way->order_only = ground->basis == PLAN_BASIS_CPU &&

@@ -267,10 +267,11 @@ static bool has_request(const struct builder *b, const struct spec *spec, uint64
 	return false;
 }
 
-/* What the sector sizes leave out of the range that a line is fitted over. */
+/* What the sector sizes leave out of the range that a line is fitted over; or its end alone. */
 static int add_fits(const struct builder *b)
 {
-	static const uint64_t sizes[] = {512, 4096, 16384, 65536};
+	static const uint64_t sizes[] = {65536, 16384, 4096, 512};
+	const size_t n_sizes = b->request->fit ? sizeof(sizes) / sizeof(sizes[0]) : 1;
 	struct measure_request request = *b->request;
 	struct builder more = *b;
 	int ret = 0;
@@ -283,8 +284,7 @@ static int add_fits(const struct builder *b)
 		struct backend_cell what = {.spec = request.specs[i], .facts = b->facts};
 
 		/* Who names a sector size wants that. */
-		for (size_t s = 0;
-		     s < sizeof(sizes) / sizeof(sizes[0]) && !ret && !what.spec.sector; s++) {
+		for (size_t s = 0; s < n_sizes && !ret && !what.spec.sector; s++) {
 			if (has_request(b, &what.spec, sizes[s]))
 				continue;
 			request.sizes = &sizes[s];
@@ -324,7 +324,7 @@ int cells_list(struct cells *cells, struct measurement *m, const struct measure_
 			ret = add_engines(&b, &spec);
 		}
 	}
-	if (!ret && request->fit && !request->n_sizes)
+	if (!ret && (request->fit || request->stream) && !request->n_sizes)
 		ret = add_fits(&b);
 	if (!ret && request->crossing)
 		ret = add_crossing(&b);

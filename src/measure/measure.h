@@ -153,6 +153,7 @@ struct measure_request {
 	const uint64_t *sizes; /* bytes a request; n_sizes 0: the default of each engine */
 	size_t n_sizes;
 	bool messages;  /* a spec without a sector size: each request is one message of its size */
+	bool stream;    /* also one long message of afalg's for each spec without a sector size */
 	bool fit;       /* also the messages that a fit of afalg's times needs, where the spec
 			  says no sector size */
 	bool crossing;  /* also afalg without a cipher (m->crossing) */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The dm engine's pure parts: flags, names and whose they are, and the model that stands for it. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,6 +127,7 @@ static void test_model(void)
 	const struct measurement m = {.handoff = 10e-6, .syscall = 0.75e-6, .copy = 0.3e-9};
 	const struct measurement slow_calls = {.handoff = 40e-6, .syscall = 10e-6};
 	struct model model = {.crossing = 2e-6};
+	const struct model_stream none = {0};
 	double speed = 4096 / 6e-6;
 
 	model_costs(&model, &m);
@@ -133,25 +135,25 @@ static void test_model(void)
 	   model.handover);
 	ok(near(model_per_sector(&model), 0.5e-6), "a fourteenth of that for a sector: %g",
 	   model_per_sector(&model));
-	ok(model_speed(&model, PLAN_BASIS_DM, ENGINE_DECRYPT, 4096, 1, 123e6) == 123e6,
+	ok(model_speed(&model, PLAN_BASIS_DM, ENGINE_DECRYPT, 4096, 1, 123e6, &none) == 123e6,
 	   "dm stands for itself");
 	/* A sector: 6 us, without 2 of crossing and two thirds of copying 4096 bytes (0.8192 us);
 	 * 16 of them, a call, and 1.3 turns. */
-	ok(near(model_speed(&model, PLAN_BASIS_AFALG, ENGINE_DECRYPT, 4096, 1, speed),
+	ok(near(model_speed(&model, PLAN_BASIS_AFALG, ENGINE_DECRYPT, 4096, 1, speed, &none),
 		per_request(16 * (4 - 0.8192) + 0.75 + 1.3 * 7)),
 	   "AF_ALG, reading");
-	ok(near(model_speed(&model, PLAN_BASIS_AFALG, ENGINE_ENCRYPT, 4096, 1, speed),
+	ok(near(model_speed(&model, PLAN_BASIS_AFALG, ENGINE_ENCRYPT, 4096, 1, speed, &none),
 		per_request(16 * (4 + 0.4096) + 0.75 + 1.9 * 7)),
 	   "AF_ALG, writing: a third of the copying more, and 1.9 turns");
-	ok(near(model_speed(&model, PLAN_BASIS_CPU, ENGINE_DECRYPT, 512, 1, 512 / 1e-6),
+	ok(near(model_speed(&model, PLAN_BASIS_CPU, ENGINE_DECRYPT, 512, 1, 512 / 1e-6, &none),
 		per_request(128 * (1 + 0.5 + 0.0512) + 0.75 + 1.3 * 7)),
 	   "the engine: no crossing, the sector's cost on top");
-	ok(near(model_speed(&model, PLAN_BASIS_CPU, ENGINE_DECRYPT, 512, 2, 2 * 512 / 1e-6),
+	ok(near(model_speed(&model, PLAN_BASIS_CPU, ENGINE_DECRYPT, 512, 2, 2 * 512 / 1e-6, &none),
 		2 * per_request(128 * (1 + 0.5 + 0.0512) + 0.75 + 1.3 * 7)),
 	   "two threads: each pays its own");
 	model.crossing = 5.99e-6;
 	model.copy = 0;
-	ok(near(model_speed(&model, PLAN_BASIS_AFALG, ENGINE_DECRYPT, 4096, 1, speed),
+	ok(near(model_speed(&model, PLAN_BASIS_AFALG, ENGINE_DECRYPT, 4096, 1, speed, &none),
 		per_request(16 * 0.3 + 0.75 + 1.3 * 7)),
 	   "never less than a twentieth of what was measured");
 	model_costs(&model, &slow_calls);
@@ -160,6 +162,38 @@ static void test_model(void)
 	ok(model_error(PLAN_BASIS_DM) == 0 &&
 		   model_error(PLAN_BASIS_AFALG) < model_error(PLAN_BASIS_CPU),
 	   "the engine alone may be further off");
+}
+
+/* One sector in microseconds, with nothing that is paid a request. */
+static double sector_us(double crossing, double sector, unsigned size, double stream)
+{
+	const struct model model = {.crossing = crossing * 1e-6};
+	const struct model_stream s = {65536, stream > 0 ? 65536 / stream * 1e6 : 0};
+
+	return size * 1e6 /
+	       model_speed(&model, PLAN_BASIS_AFALG, ENGINE_DECRYPT, size, 1, size / sector * 1e6,
+			   &s);
+}
+
+static void test_stream(void)
+{
+	double us;
+
+	ok(near(sector_us(240, 280, 4096, 0), 40), "no long message: what is left");
+	/* 64 KiB without a crossing of 240: 660, a sixteenth of it is 41.25. The rest, 18.75, is
+	 * less than 4 % of 2 crossings and those bytes, 20.85: 351.6 of 786.3 of it are believed.
+	 */
+	ok(near(sector_us(240, 281.25, 4096, 900), 41.25), "both say the same: that");
+	us = sector_us(240, 300, 4096, 900);
+	ok(fabs(us - (41.25 + 18.75 * 0.44713)) < 0.01, "noise is mostly not believed: %g", us);
+	us = sector_us(240, 262.5, 4096, 900);
+	ok(fabs(us - (41.25 - 18.75 * 0.44713)) < 0.01, "nor when it is good news: %g", us);
+	us = sector_us(240, 1240, 4096, 900);
+	ok(us > 999 && us <= 1000, "a round trip of a millisecond is: %g", us);
+	us = sector_us(0.5, 1.9, 512, 16.5);
+	ok(us > 1.39 && us <= 1.4, "and one of a microsecond, where crossings are quick: %g", us);
+	us = sector_us(890, 891, 4096, 900);
+	ok(us > 1.4 && us < 2.9, "where the crossing is all but all, between the two: %g", us);
 }
 
 static void test_predict(void)
@@ -257,6 +291,7 @@ int main(void)
 	test_names();
 	test_stale();
 	test_model();
+	test_stream();
 	test_predict();
 	test_flags_chosen();
 	return tap_done();
