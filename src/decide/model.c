@@ -46,9 +46,9 @@ static const double errors[4] = {[PLAN_BASIS_DM] = 0,
 /* Of a measured time, at least that share is left: more than that no correction is believed. */
 #define LEAST_LEFT (1.0 / 20)
 
-/* What two figures of one run may differ by for nothing, and how many times that a difference has
- * to be to be more than half believed. */
-#define WANDER   0.02
+/* What two figures of one run may differ by for nothing, however close their quartiles are, and how
+ * many times that a difference has to be to be more than half believed. */
+#define WANDER   0.005
 #define BELIEVED 2
 
 double model_error(enum plan_basis basis)
@@ -82,6 +82,7 @@ static double without_crossing(const struct model *model, unsigned sector, unsig
 			       double measured, const struct model_stream *stream)
 {
 	double alone = measured - model->crossing, bytes, own, doubt;
+	double wander = stream->wander > WANDER ? stream->wander : WANDER;
 
 	if (!(stream->speed > 0))
 		return alone;
@@ -90,7 +91,7 @@ static double without_crossing(const struct model *model, unsigned sector, unsig
 							    : bytes * (1 - LEAST_LEFT);
 	bytes = bytes * sector / stream->size + model_per_sector(model) / threads;
 	own = alone - bytes;
-	doubt = BELIEVED * WANDER * (bytes + 2 * model->crossing);
+	doubt = BELIEVED * wander * (bytes + 2 * model->crossing);
 	own *= own * own / (own * own + doubt * doubt);
 	return own > -bytes / 2 ? bytes + own : bytes / 2;
 }

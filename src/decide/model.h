@@ -30,8 +30,9 @@ void model_costs(struct model *model, const struct measurement *m);
 /* A long message of the same cipher, in the same direction and layer; speed 0: none was measured.
  */
 struct model_stream {
-	double size;  /* bytes with one IV */
-	double speed; /* bytes per second */
+	double size;   /* bytes with one IV */
+	double speed;  /* bytes per second */
+	double wander; /* share by which the sector's own figure may be off */
 };
 
 /*

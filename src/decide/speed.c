@@ -208,7 +208,8 @@ bool speed_way(struct way *way, const struct decide_input *input, const struct g
 		trusted_interval(stream, &streams[0], &streams[2]);
 	}
 	for (int i = 0; i < 3; i++) {
-		const struct model_stream s = {stream ? (double)stream->size : 0, streams[i]};
+		const struct model_stream s = {stream ? (double)stream->size : 0, streams[i],
+					       (speed[2] - speed[0]) / 2 / speed[1]};
 
 		ways[i] = model_speed(&ground->model, ground->basis, direction, spec->sector,
 				      r->threads, speed[i], &s);

@@ -168,7 +168,7 @@ static void test_model(void)
 static double sector_us(double crossing, double sector, unsigned size, double stream)
 {
 	const struct model model = {.crossing = crossing * 1e-6};
-	const struct model_stream s = {65536, stream > 0 ? 65536 / stream * 1e6 : 0};
+	const struct model_stream s = {65536, stream > 0 ? 65536 / stream * 1e6 : 0, 0.02};
 
 	return size * 1e6 /
 	       model_speed(&model, PLAN_BASIS_AFALG, ENGINE_DECRYPT, size, 1, size / sector * 1e6,

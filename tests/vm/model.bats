@@ -39,6 +39,7 @@ off() {
 	# A machine that does something else is given a second chance, and a third.
 	for seconds in 10 20 40; do
 		"$DMCT" bench --quiet --engine dm,afalg,cpu --tier kernel --sector-size 512,4096 --time $seconds --json "${specs[@]}" >r
+		jq -r '[.results[] | select(.error) | "\(.spec) \(.engine) \(.direction): \(.error.reason)"] | unique[]' r
 		is "$(jq '[.predictions[] | select(.basis == "dm")] | length' r)" 12
 		is "$(jq '[.predictions[] | select(.basis == "afalg")] | length' r)" 12
 		jq -e '.kernel_costs.handoff_ns > 0 and .kernel_costs.copy_ns_per_kib >= 0' r >/dev/null
