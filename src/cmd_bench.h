@@ -13,6 +13,7 @@ struct bench_options {
 	const char *experiment;
 	double seconds;
 	uint64_t buffer;
+	bool size_of_experiment; /* size is the experiment's, and not the user's */
 };
 
 #define BENCH_SPECS_MAX   64

@@ -99,6 +99,7 @@ int bench_experiment(struct bench_options *o, char ***specs, int *n_specs, struc
 		return unknown(o->experiment, st);
 	set(&o->engine, e->engine);
 	set(&o->sector_size, e->sector_size);
+	o->size_of_experiment = !o->size && e->size;
 	set(&o->size, e->size);
 	set(&o->shape, e->shape);
 	/* What --engine may have left out has no paths, and no tiers. */

@@ -151,6 +151,30 @@ static bool all_sectors_said(const struct bench_plan *plan)
 	return plan->request.n_specs > 0;
 }
 
+/* Which sector size does not divide a request, who says so, and what to do. */
+static int broken_sectors(const struct bench_plan *plan, const struct bench_options *o,
+			  uint64_t size, struct status *st)
+{
+	const unsigned *sectors = o->sector_size ? plan->sectors : &plan->specs[0].sector;
+	const char *by = o->sector_size ? "--sector-size names" : "the spec names";
+	size_t i = 0;
+
+	while (o->sector_size && i + 1 < plan->request.n_sectors && !(size % sectors[i]))
+		i++;
+	if (o->size_of_experiment)
+		return status_set(
+			st, ST_USAGE, EINVAL,
+			"--experiment %s has requests of %" PRIu64
+			" bytes: that is not a multiple of the sector size %u that %s; leave the "
+			"sector size out, or say a --size for it.",
+			o->experiment, size, sectors[i], by);
+	return status_set(st, ST_USAGE, EINVAL,
+			  "--size: %" PRIu64 " is not a multiple of the sector size %u that %s. "
+			  "Choose another size, or leave the sector size out: requests are then "
+			  "messages, of any multiple of %d bytes.",
+			  size, sectors[i], by, MESSAGE_MIN);
+}
+
 static int wrong_size(const char *word, bool messages, struct status *st)
 {
 	if (messages)
@@ -163,9 +187,10 @@ static int wrong_size(const char *word, bool messages, struct status *st)
 }
 
 /* With sector sizes of one's own choice, all must fit. Without, each request is a message. */
-static int plan_sizes(struct bench_plan *plan, const char *list, bool sectors_given,
-		      struct status *st)
+static int plan_sizes(struct bench_plan *plan, const struct bench_options *o, struct status *st)
 {
+	const bool sectors_given = o->sector_size != NULL;
+	const char *list = o->size;
 	uint64_t value = 0;
 	char word[64];
 	size_t n = 0;
@@ -178,14 +203,13 @@ static int plan_sizes(struct bench_plan *plan, const char *list, bool sectors_gi
 				  "--size: with a sector size, an afalg request is one sector; "
 				  "leave the sector size out.");
 	while (list_next(&list, word, sizeof(word))) {
-		if (list_number(word, &value) || value > SIZE_MAX_BYTES ||
-		    value < (messages ? MESSAGE_MIN : SPEC_SECTOR_MIN))
+		if (list_number(word, &value) || value > SIZE_MAX_BYTES || !value ||
+		    (messages && value < MESSAGE_MIN))
 			return wrong_size(word, messages, st);
 		if (messages && !fits(plan, value, false))
 			return wrong_size(word, messages, st);
 		if (!fits(plan, value, sectors_given))
-			return status_set(st, ST_USAGE, EINVAL,
-					  "--size: %s is not a multiple of the sector size.", word);
+			return broken_sectors(plan, o, value, st);
 		if (n == BENCH_SIZES_MAX)
 			return status_set(st, ST_USAGE, EINVAL, "--size: more than %d sizes.",
 					  BENCH_SIZES_MAX);
@@ -381,10 +405,7 @@ static int check_memory(struct bench_plan *plan, const struct facts *facts, stru
 				  "are free.",
 				  threads, threads == 1 ? "" : "s", units_size(buffer, wanted),
 				  units_size(most, have));
-	/* Every thread has a buffer, also those that only the roofline needs. */
 	plan->request.roof_threads = cpu_threads(&facts->cpu);
-	if (most && buffer > most / 2 / plan->request.roof_threads)
-		plan->request.roof_threads = 0;
 	return 0;
 }
 
@@ -434,7 +455,7 @@ int bench_plan(struct bench_plan *plan, const struct bench_options *o, char **sp
 	if (!ret)
 		ret = plan_specs(plan, specs, n_specs, st);
 	if (!ret)
-		ret = plan_sizes(plan, o->size, o->sector_size != NULL, st);
+		ret = plan_sizes(plan, o, st);
 	if (!ret)
 		ret = plan_threads(plan, o->threads, facts, st);
 	if (!ret)

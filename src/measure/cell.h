@@ -14,7 +14,8 @@
 /* What all cells of a run share. */
 struct run {
 	struct pool *pool;
-	size_t buffer; /* bytes a thread */
+	size_t buffer; /* bytes a thread, of the first `walkers`: a roofline has no use for one */
+	unsigned walkers;
 	struct check_patterns patterns;
 	/* Algorithms of which a request was never answered: not tried again. */
 	const struct spec_kind *stalled[16];

@@ -61,11 +61,13 @@ static void cell_fail(struct cell *cell, int err)
 static int replace_pool(struct run *run)
 {
 	unsigned threads = pool_threads(run->pool);
+	int ret;
 
 	run->leaked = true;
 	pool_free(run->pool);
 	run->pool = NULL;
-	return pool_new(&run->pool, threads, run->buffer);
+	ret = pool_new(&run->pool, threads, run->walkers, run->buffer);
+	return ret ? ret : pool_fill(run->pool, UINT64_MAX, NULL);
 }
 
 /* Runs fn in the first n of the cell's threads. A failure of the cell goes to cell->error and comes

@@ -19,6 +19,7 @@
 #include "measure/stats.h"
 #include "measure/stop.h"
 #include "measure/trial.h"
+#include "util/units.h"
 
 #define DEFAULT_BUFFER (1U << 20)
 
@@ -271,7 +272,46 @@ static int sample(struct job *job)
 	return ret;
 }
 
-static int measure_all(struct job *job, const struct facts *facts)
+/* What filling buffers may take of the time. */
+#define FILL_SHARE 2
+/* And giving them back, of what filling them took. */
+#define GIVE_BACK 4
+/* So much takes no time worth counting. */
+#define FILL_ALWAYS (64U << 20)
+
+/* Buffers that fill in a reasonable share of the time; the rest of it is that much shorter. */
+static int fill_buffers(struct job *job, const struct facts *facts, struct status *st)
+{
+	const unsigned n = job->run.walkers < pool_threads(job->run.pool)
+				   ? job->run.walkers
+				   : pool_threads(job->run.pool);
+	const uint64_t total = (uint64_t)n * job->run.buffer, begun = clock_ns();
+	const bool usual = job->run.buffer <= DEFAULT_BUFFER && n <= facts->cpu.allowed;
+	uint64_t filled = 0, spent;
+	char each[UNITS_MAX], fit[UNITS_MAX];
+	double needed;
+	int ret;
+
+	ret = pool_fill(job->run.pool,
+			usual || total <= FILL_ALWAYS ? UINT64_MAX
+						      : job->start + job->budget / FILL_SHARE,
+			&filled);
+	spent = clock_ns() - begun;
+	if (!ret)
+		job->budget -= spent / GIVE_BACK < job->budget ? spent / GIVE_BACK : job->budget;
+	if (ret != -ETIME)
+		return ret;
+	needed = (double)spent / CLOCK_SECOND * (double)total / (double)(filled ? filled : 1);
+	return status_set(
+		st, ST_USAGE, ETIME,
+		"Filling %u buffer%s of %s takes more than half of --time %.4g: about "
+		"%s in all would fit. Give it %.0f seconds, or choose a smaller --buffer or "
+		"fewer --threads.",
+		n, n == 1 ? "" : "s", units_size(job->run.buffer, each), job->request->seconds,
+		units_size(filled >> 20 << 20, fit), needed * FILL_SHARE * 1.2 + 1);
+}
+
+static int measure_all(struct job *job, const struct facts *facts, struct status *st)
 {
 	const struct measure_request *request = job->request;
 	size_t buffer = request->buffer ? request->buffer : DEFAULT_BUFFER, size;
@@ -283,9 +323,12 @@ static int measure_all(struct job *job, const struct facts *facts)
 		return ret;
 	size = cells_max_buffer(&job->cells);
 	job->run.buffer = buffer > size ? buffer : size;
-	threads = cells_max_threads(&job->cells);
-	threads = threads > request->roof_threads ? threads : request->roof_threads;
-	ret = pool_new(&job->run.pool, threads, job->run.buffer);
+	job->run.walkers = cells_max_threads(&job->cells);
+	threads = job->run.walkers > request->roof_threads ? job->run.walkers
+							   : request->roof_threads;
+	ret = pool_new(&job->run.pool, threads, job->run.walkers, job->run.buffer);
+	if (!ret)
+		ret = fill_buffers(job, facts, st);
 	if (!ret)
 		ret = open_all(job);
 	if (!ret)
@@ -302,6 +345,8 @@ static int measure_all(struct job *job, const struct facts *facts)
 	if (ret)
 		return ret;
 	ret = fill_results(job);
+	if (!ret)
+		trial_agree(job->m);
 	if (!ret)
 		ret = part_crossings(job->m);
 	if (!ret)
@@ -394,7 +439,7 @@ int measure_run(struct measurement *m, const struct measure_request *request,
 	raise_files(&files);
 	stop_begin(&stop);
 	handoff_measure(m);
-	ret = measure_all(job, facts);
+	ret = measure_all(job, facts, st);
 	if (ret == -EINTR)
 		ret = stopped(st);
 	stop_end(&stop);

@@ -35,8 +35,9 @@ static const struct sampler_item *best_roof(const struct measure_result *r,
 	for (size_t i = 0; i < n; i++) {
 		const struct roof *roof = &roofs->list[i];
 
-		if (roof->key_bits != (bits == 128 ? 128 : 256) || roof->threads != r->threads ||
-		    !items[i].n || sampler_stats(&stats, &items[i]) || stats.median <= most.median)
+		if (roof->key_bits != (bits == 128 ? 128 : 256) ||
+		    roof->threads != roofs_threads(roofs, r->threads) || !items[i].n ||
+		    sampler_stats(&stats, &items[i]) || stats.median <= most.median)
 			continue;
 		most = stats;
 		best = &items[i];

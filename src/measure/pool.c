@@ -23,6 +23,8 @@
 /* What threads leave free, so that an address space that they fill still has room for the results.
  */
 #define SPARE (32U << 20)
+/* Between two looks at whether to go on filling. */
+#define FILL_STEP (1U << 20)
 
 struct worker {
 	struct pool *pool;
@@ -35,7 +37,7 @@ struct worker {
 };
 
 struct pool {
-	pthread_mutex_t lock; /* guards everything below but `arrived` and the buffers */
+	pthread_mutex_t lock; /* guards everything below but the atomic ones and the buffers */
 	pthread_cond_t done;
 	struct worker *workers;
 	pthread_t *ids;
@@ -44,9 +46,12 @@ struct pool {
 	unsigned n, pending;
 	pool_fn lead, fn;
 	void *arg;
-	bool quit, stuck;
+	bool fill, quit, stuck;
 	unsigned left; /* threads of a stuck pool that have not ended: the last one frees it */
 	atomic_uint arrived;
+	unsigned filling;  /* workers that are at it */
+	atomic_bool hurry; /* they are to leave it */
+	atomic_uint_fast64_t filled;
 	unsigned cpus; /* that this process may use; 0: not known */
 };
 
@@ -79,14 +84,32 @@ static void meet(struct pool *pool, unsigned n)
 			sched_yield();
 }
 
+static void fill(struct pool *pool, struct backend_buffer *buffer)
+{
+	for (size_t at = 0; at < buffer->size && !atomic_load(&pool->hurry); at += FILL_STEP) {
+		const size_t left = buffer->size - at;
+		struct backend_buffer part = {.data = buffer->data + at,
+					      .size = left < FILL_STEP ? left : FILL_STEP};
+
+		backend_buffer_fill(&part);
+		atomic_fetch_add(&pool->filled, part.size);
+	}
+}
+
 static void *work(void *arg)
 {
 	struct worker *w = arg;
 	struct pool *pool = w->pool;
 	bool last;
 
-	backend_buffer_fill(&w->buffer);
 	pthread_mutex_lock(&pool->lock);
+	while (!pool->fill && !pool->quit)
+		pthread_cond_wait(&w->wake, &pool->lock);
+	pthread_mutex_unlock(&pool->lock);
+	fill(pool, &w->buffer);
+	pthread_mutex_lock(&pool->lock);
+	if (!--pool->filling)
+		pthread_cond_signal(&pool->done);
 	for (;;) {
 		while (!w->job && !pool->quit)
 			pthread_cond_wait(&w->wake, &pool->lock);
@@ -167,24 +190,25 @@ static unsigned count_cpus(void)
 	return sched_getaffinity(0, sizeof(set), &set) ? 0 : (unsigned)CPU_COUNT(&set);
 }
 
-static int start_workers(struct pool *pool, unsigned threads, size_t buffer)
+static int start_workers(struct pool *pool, unsigned threads, unsigned walkers, size_t buffer)
 {
 	void *spare = malloc(SPARE);
 
 	if (!spare)
 		return -ENOMEM;
 	for (; pool->threads < threads && !pool->error; pool->threads += !pool->error)
-		pool->error = start_worker(pool, pool->threads, buffer);
+		pool->error = start_worker(pool, pool->threads,
+					   pool->threads < walkers ? buffer : PAGE);
 	free(spare);
 	if (pool->threads)
 		return 0;
 	if (!pool->workers[0].buffer.data)
 		return -ENOMEM;
-	backend_buffer_fill(&pool->workers[0].buffer);
+	pool->workers[0].pool = pool;
 	return 0;
 }
 
-int pool_new(struct pool **out, unsigned threads, size_t buffer)
+int pool_new(struct pool **out, unsigned threads, unsigned walkers, size_t buffer)
 {
 	struct pool *pool = calloc(1, sizeof(*pool));
 	pthread_condattr_t attr;
@@ -200,7 +224,7 @@ int pool_new(struct pool **out, unsigned threads, size_t buffer)
 	pthread_condattr_destroy(&attr);
 	pool->workers = calloc(threads, sizeof(*pool->workers));
 	pool->ids = calloc(threads, sizeof(*pool->ids));
-	ret = pool->workers && pool->ids ? start_workers(pool, threads, buffer) : -ENOMEM;
+	ret = pool->workers && pool->ids ? start_workers(pool, threads, walkers, buffer) : -ENOMEM;
 	if (ret) {
 		free_pool(pool);
 		return ret;
@@ -253,6 +277,34 @@ static int wait_done(struct pool *pool, uint64_t timeout)
 			return -ETIMEDOUT;
 	}
 	return 0;
+}
+
+int pool_fill(struct pool *pool, uint64_t until, uint64_t *filled)
+{
+	struct timespec tick;
+	int ret = 0;
+
+	pthread_mutex_lock(&pool->lock);
+	if (!pool->fill)
+		pool->filling = pool->threads;
+	pool->fill = true;
+	for (unsigned i = 0; i < pool->threads; i++)
+		pthread_cond_signal(&pool->workers[i].wake);
+	while (pool->filling && !ret) {
+		add_tick(&tick);
+		pthread_cond_timedwait(&pool->done, &pool->lock, &tick);
+		if (pool->filling && stop_signal())
+			ret = -EINTR;
+		else if (pool->filling && clock_ns() > until)
+			ret = -ETIME;
+	}
+	pthread_mutex_unlock(&pool->lock);
+	atomic_store(&pool->hurry, ret != 0);
+	if (!pool->threads)
+		fill(pool, &pool->workers[0].buffer);
+	if (filled)
+		*filled = atomic_load(&pool->filled);
+	return ret;
 }
 
 static int collect(const struct pool *pool, unsigned n, uint64_t *ns)
@@ -313,6 +365,7 @@ void pool_free(struct pool *pool)
 		return;
 	pthread_mutex_lock(&pool->lock);
 	pool->quit = true;
+	atomic_store(&pool->hurry, true);
 	pool->left = pool->threads;
 	stuck = pool->stuck;
 	for (unsigned i = 0; i < pool->threads; i++) {

@@ -21,12 +21,19 @@ typedef int (*pool_fn)(unsigned worker, struct backend_buffer *buffer, void *arg
 #define POOL_FOREVER UINT64_MAX
 
 /*
- * Starts up to `threads` workers, each with a page-aligned buffer of `buffer` bytes. Where one
- * cannot be had there are fewer (pool_threads()), and pool_error() is the errno that said so. With
- * no thread at all the caller's own does the work of the first. Returns 0 or -ENOMEM, when there is
- * memory for not even one buffer.
+ * Starts up to `threads` workers, the first `walkers` (at least 1) of them each with a page-aligned
+ * buffer of `buffer` bytes; the others have a page. Where one cannot be
+ * had there are fewer (pool_threads()), and pool_error() is the errno that said so. With no thread
+ * at all the caller's own does the work of the first. Returns 0 or -ENOMEM, when there is memory
+ * for not even one buffer.
  */
-int pool_new(struct pool **pool, unsigned threads, size_t buffer);
+int pool_new(struct pool **pool, unsigned threads, unsigned walkers, size_t buffer);
+/*
+ * Fills the buffers, once, before the first job. 0; -EINTR when a signal asked to stop; -ETIME when
+ * it is later than `until` (on clock_ns()): the workers then leave it, and the pool is good for
+ * nothing but pool_free(). *filled (may be NULL): the bytes that all of them have done by then.
+ */
+int pool_fill(struct pool *pool, uint64_t until, uint64_t *filled);
 unsigned pool_threads(const struct pool *pool);
 int pool_error(const struct pool *pool);
 

@@ -42,17 +42,23 @@ static int add_tier(struct roofs *roofs, const struct engine_tier *tier, unsigne
 	return ret ? ret : add(roofs, &roof);
 }
 
+unsigned roofs_threads(const struct roofs *roofs, unsigned threads)
+{
+	return roofs->cpus && threads > roofs->cpus ? roofs->cpus : threads;
+}
+
 int roofs_list(struct roofs *roofs, const struct measure_request *request,
 	       const struct facts *facts, struct run *run)
 {
 	bool widest = true;
 	int ret = 0;
 
+	roofs->cpus = facts->cpu.allowed;
 	for (const struct engine_tier *const *t = engine_tiers; *t && !ret; t++) {
 		if (!engine_tier_bits(*t) || !engine_tier_usable(*t, &facts->cpu, NULL, 0))
 			continue;
 		for (size_t i = 0; i < request->n_threads && !ret; i++)
-			ret = add_tier(roofs, *t, request->threads[i], run);
+			ret = add_tier(roofs, *t, roofs_threads(roofs, request->threads[i]), run);
 		if (widest && request->roof_threads > 1) {
 			ret = ret ? ret : add_tier(roofs, *t, 1, run);
 			ret = ret ? ret : add_tier(roofs, *t, request->roof_threads, run);
@@ -91,7 +97,8 @@ static struct measure_roofline *row(struct measurement *m, const struct roof *ro
 }
 
 /* Of the widest that is fastest; 0: none. */
-static double best(const struct measurement *m, const struct measure_result *r)
+static double best(const struct measurement *m, const struct roofs *roofs,
+		   const struct measure_result *r)
 {
 	/* The data key's size: XTS has a second key for the tweak. */
 	unsigned bits = r->spec.key_bits / (r->spec.kind->key_halves == 2 ? 2 : 1);
@@ -100,7 +107,7 @@ static double best(const struct measurement *m, const struct measure_result *r)
 	for (size_t i = 0; i < m->n_rooflines; i++) {
 		double speed = bits == 128 ? m->rooflines[i].aes128 : m->rooflines[i].aes256;
 
-		if (m->rooflines[i].threads == r->threads && speed > most)
+		if (m->rooflines[i].threads == roofs_threads(roofs, r->threads) && speed > most)
 			most = speed;
 	}
 	return most;
@@ -127,7 +134,7 @@ int roofs_fill(struct measurement *m, const struct roofs *roofs, struct sampler_
 		struct measure_result *r = &m->results[i];
 		/* In GCM, too, each block goes through AES once. */
 		const bool aes = engine_supports(&r->spec) || engine_gcm_supports(&r->spec);
-		double most = aes ? best(m, r) : 0;
+		double most = aes ? best(m, roofs, r) : 0;
 
 		if (!*r->error_code && most > 0 && !(r->roofline_share > 0))
 			r->roofline_share = r->median / most;

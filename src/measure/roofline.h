@@ -10,6 +10,7 @@
 struct roofs {
 	struct roof *list;
 	size_t n;
+	unsigned cpus; /* that this process may use; 0: not known */
 };
 
 /* A loop for each vector width that a usable tier has, key size and number of threads that could be
@@ -18,6 +19,9 @@ struct roofs {
 int roofs_list(struct roofs *roofs, const struct measure_request *request,
 	       const struct facts *facts, struct run *run);
 void roofs_free(struct roofs *roofs);
+/* How many threads' roofline is the one of a cell of so many: more than there are CPUs take turns,
+ * and all of them together do what one a CPU does. */
+unsigned roofs_threads(const struct roofs *roofs, unsigned threads);
 
 /* From the samples of roofs->list[i] in items[i] (n of them) to m->rooflines and the results'
  * roofline_share. Returns 0 or -ENOMEM. */

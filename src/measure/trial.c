@@ -175,3 +175,91 @@ int trial_multi_buffer(struct measurement *m)
 			ret = add(m, &m->results[i]);
 	return ret;
 }
+
+const struct measure_result *trial_serial(const struct measurement *m,
+					  const struct measure_multi *multi,
+					  const struct measure_result *r)
+{
+	if (r->engine != MEASURE_CPU || *r->error_code || r->direction != ENGINE_ENCRYPT ||
+	    r->shape != ENGINE_MULTI || !spec_equal(&r->spec, &multi->spec) ||
+	    strcmp(r->tier, multi->tier))
+		return NULL;
+	for (size_t i = 0; i < m->n_results; i++) {
+		const struct measure_result *s = &m->results[i];
+
+		if (s->engine == MEASURE_CPU && !*s->error_code && s->shape == ENGINE_SERIAL &&
+		    s->direction == r->direction && spec_equal(&s->spec, &multi->spec) &&
+		    s->size == r->size && s->threads == r->threads && s->median > 0 &&
+		    !strcmp(s->tier, multi->tier))
+			return s;
+	}
+	return NULL;
+}
+
+/* The fewest threads that both shapes were measured with; 0: none. */
+static unsigned fewest_threads(const struct measurement *m, const struct measure_multi *multi)
+{
+	unsigned threads = 0;
+
+	for (size_t i = 0; i < m->n_results; i++)
+		if (trial_serial(m, multi, &m->results[i]) &&
+		    (!threads || m->results[i].threads < threads))
+			threads = m->results[i].threads;
+	return threads;
+}
+
+/* Sectors a call of the curve's points: the fewest, the most that do not pay, the fewest beyond
+ * those. */
+struct curve {
+	unsigned least, vain, from;
+};
+
+/* Sectors that r encrypts at once where it is a point of the curve, with the gain; else 0. */
+static unsigned point(const struct measurement *m, const struct measure_multi *multi,
+		      unsigned threads, const struct measure_result *r, double *gain)
+{
+	const struct measure_result *s = trial_serial(m, multi, r);
+	const unsigned n = s && r->threads == threads ? (unsigned)(r->size / r->spec.sector) : 0;
+
+	*gain = s ? r->median / s->median : 0;
+	return n > 1 ? n : 0;
+}
+
+static void agree(const struct measurement *m, struct measure_multi *multi)
+{
+	const unsigned threads = fewest_threads(m, multi);
+	struct curve c = {.least = 0};
+	unsigned n, said = 0;
+	double gain;
+
+	for (size_t i = 0; i < m->n_results && threads; i++) {
+		n = point(m, multi, threads, &m->results[i], &gain);
+		if (n && (!c.least || n < c.least))
+			c.least = n;
+		if (n > c.vain && gain < CLEARLY)
+			c.vain = n;
+		/* The largest, but for that of 64 KiB. */
+		if (n > said && said * multi->spec.sector != CALL) {
+			said = multi->sectors = n;
+			multi->gain = gain;
+		}
+		if (n * multi->spec.sector == CALL) {
+			said = multi->sectors = n;
+			multi->gain = gain;
+		}
+	}
+	for (size_t i = 0; i < m->n_results && threads; i++) {
+		n = point(m, multi, threads, &m->results[i], &gain);
+		if (n > c.vain && (!c.from || n < c.from))
+			c.from = n;
+	}
+	if (c.least && (c.vain || !multi->from || multi->from > c.least))
+		multi->from = c.from;
+}
+
+void trial_agree(struct measurement *m)
+{
+	for (size_t i = 0; i < m->n_multis; i++)
+		if (m->multis[i].available)
+			agree(m, &m->multis[i]);
+}

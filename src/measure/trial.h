@@ -26,4 +26,16 @@ size_t trial_choose(const double *ns, size_t n);
  */
 int trial_multi_buffer(struct measurement *m);
 
+/*
+ * Once the results are there: where they hold both shapes, they are what m->multis says, and the
+ * trial counts only for fewer sectors than they have. Of several numbers of threads the smallest.
+ */
+void trial_agree(struct measurement *m);
+
+/* The cell that does one sector after the other where r does the same at once, and both are of that
+ * spec and tier; else NULL. */
+const struct measure_result *trial_serial(const struct measurement *m,
+					  const struct measure_multi *multi,
+					  const struct measure_result *r);
+
 #endif

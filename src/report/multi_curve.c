@@ -5,31 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "measure/trial.h"
 #include "util/json.h"
 #include "util/units.h"
-
-static bool on_curve(const struct measure_result *r, const struct measure_multi *multi)
-{
-	return r->engine == MEASURE_CPU && !*r->error_code && r->direction == ENGINE_ENCRYPT &&
-	       r->shape == ENGINE_MULTI && spec_equal(&r->spec, &multi->spec) &&
-	       !strcmp(r->tier, multi->tier);
-}
-
-/* The same cell one sector after the other, or NULL. */
-static const struct measure_result *serial_of(const struct measurement *m,
-					      const struct measure_result *multi)
-{
-	for (size_t i = 0; i < m->n_results; i++) {
-		const struct measure_result *r = &m->results[i];
-
-		if (r->engine == MEASURE_CPU && !*r->error_code && r->shape == ENGINE_SERIAL &&
-		    r->direction == multi->direction && spec_equal(&r->spec, &multi->spec) &&
-		    r->size == multi->size && r->threads == multi->threads &&
-		    !strcmp(r->tier, multi->tier))
-			return r;
-	}
-	return NULL;
-}
 
 static void print_curve(const struct measurement *m, const struct measure_multi *multi)
 {
@@ -38,7 +16,7 @@ static void print_curve(const struct measurement *m, const struct measure_multi 
 	for (size_t i = 0; i < m->n_results; i++) {
 		const struct measure_result *r = &m->results[i], *s;
 
-		s = on_curve(r, multi) ? serial_of(m, r) : NULL;
+		s = trial_serial(m, multi, r);
 		if (!s)
 			continue;
 		printf("    %7s in flight", units_size(r->size, size));
@@ -94,7 +72,7 @@ static struct json_object *curve(const struct measurement *m, const struct measu
 	for (size_t i = 0; i < m->n_results; i++) {
 		const struct measure_result *r = &m->results[i], *s;
 
-		s = on_curve(r, multi) ? serial_of(m, r) : NULL;
+		s = trial_serial(m, multi, r);
 		if (!s)
 			continue;
 		point = json_object_new_object();

@@ -72,10 +72,10 @@ static int store_real(const struct opt *o, double *dest, const char *arg, struct
 	double value = 0;
 
 	if (units_parse_number(arg, &value) || value < (double)o->min || value > (double)o->max)
-		return status_set(st, ST_USAGE, EINVAL,
-				  "--%s: \"%s\" is not a number from %" PRIu64 " to %" PRIu64
-				  ", such as 0.5.",
-				  o->name, arg, o->min, o->max);
+		return status_set(
+			st, ST_USAGE, EINVAL,
+			"--%s: \"%s\" is not a number from %" PRIu64 " to %" PRIu64 ", such as %g.",
+			o->name, arg, o->min, o->max, (double)o->min + (o->max > o->min ? 0.5 : 0));
 	*dest = value;
 	return 0;
 }

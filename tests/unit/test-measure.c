@@ -255,7 +255,8 @@ static void test_pool(void)
 	int error = 0;
 	bool even = true;
 
-	if (pool_new(&pool, 4, 65536) || pool_threads(pool) != 4) {
+	if (pool_new(&pool, 4, 4, 65536) || pool_fill(pool, UINT64_MAX, NULL) ||
+	    pool_threads(pool) != 4) {
 		tap_skip("no four threads");
 		pool_free(pool);
 		return;
