@@ -7,9 +7,13 @@
 
 #include "cmd.h"
 #include "cmd_bench.h"
+#include "cmd_plan.h"
 #include "decide/crossing.h"
 #include "decide/model.h"
 #include "decide/versus.h"
+#include "measure/clock.h"
+#include "measure/disk_speed.h"
+#include "measure/stop.h"
 #include "report/chart.h"
 #include "report/json_crossing.h"
 #include "report/json_facts.h"
@@ -22,6 +26,7 @@
 #include "report/text_model.h"
 #include "util/json.h"
 #include "util/output.h"
+#include "util/units.h"
 
 static struct bench_options options = {.seconds = 8, .buffer = 1 << 20};
 
@@ -59,9 +64,23 @@ static const struct opt table[] = {
 	 "CBC encryption of cpu: serial (default), multi for\nseveral sectors at once, or both."},
 	{"save", 0, OPT_STRING, "FILE", BENCH(save), 0, 0,
 	 "Save the results as JSON, for recommend --from and\ncompare."},
+	{"device", 0, OPT_STRING, "DEVICE", BENCH(device), 0, 0,
+	 "Also read this disk for 0.3 seconds (it is only read):\nits own speed, which --plot draws and --save keeps."},
+	{"device-speed", 0, OPT_REAL, "MB/S", BENCH(device_speed), 0, 1000000,
+	 "The disk's own speed, where it is known."},
 	{"plot", 0, OPT_STRING, "FILE", BENCH(plot), 0, 0,
 	 "Draw them over size, by gnuplot: FILE.svg or FILE.png."},
 	OPT_END};
+
+/* Seconds that a disk is read for. */
+#define DISK_SECONDS 0.3
+
+/* The disk, where there is one or its speed is given. */
+static struct {
+	struct device_facts device;
+	bool probed, known;
+	struct disk_speed speed;
+} disk;
 
 /* What the cells say together. */
 struct conclusions {
@@ -84,7 +103,24 @@ static struct json_object *document(const struct conclusions *c, const struct me
 	json_put(doc, "cpu", report_cpu_json(&facts->cpu));
 	json_put(doc, "kernel", report_kernel_json(&facts->kernel));
 	json_put(doc, "memory", report_memory_json(&facts->memory));
+	if (disk.probed)
+		json_put(doc, "device", report_device_json(&disk.device));
+	if (disk.known)
+		json_put(doc, "device_speed", cmd_plan_disk_json(&disk.speed));
 	return doc;
+}
+
+static void print_disk(void)
+{
+	char speed[UNITS_MAX];
+
+	if (!disk.known)
+		return;
+	if (disk.speed.speed > 0)
+		printf("\nThe disk alone: %s (%s).\n", units_speed(disk.speed.speed, speed),
+		       disk.probed ? "reading" : disk.speed.reason);
+	else
+		printf("\nThe disk alone: not known: %s.\n", disk.speed.reason);
 }
 
 static int print_text(const struct conclusions *c, const struct measurement *m)
@@ -100,6 +136,7 @@ static int print_text(const struct conclusions *c, const struct measurement *m)
 	if (ret)
 		return ret;
 	text_versus(&c->versus);
+	print_disk();
 	ret = text_predictions(&c->predictions);
 	if (!ret)
 		text_measurement_end(m);
@@ -128,6 +165,14 @@ static int verdict(const struct measurement *m)
 	return 0;
 }
 
+static bool any_measured(const struct measurement *m)
+{
+	for (size_t i = 0; i < m->n_results; i++)
+		if (!*m->results[i].error_code)
+			return true;
+	return false;
+}
+
 static int report(const struct cmd_globals *globals, const struct conclusions *c,
 		  const struct measurement *m, const struct facts *facts, struct status *st)
 {
@@ -135,10 +180,15 @@ static int report(const struct cmd_globals *globals, const struct conclusions *c
 	struct status plot_st = {ST_OK, ""};
 	int ret, saved = 0, plotted = 0;
 
-	if (options.save)
+	/* A file without a figure is no results, and what it would replace may have some. */
+	if (options.save && !any_measured(m))
+		saved = status_set(st, ST_MISSING, ENODATA,
+				   "--save: nothing was measured, so that %s was not written.",
+				   options.save);
+	else if (options.save)
 		saved = save_document(doc, options.save, SCHEMA, st);
 	if (options.plot)
-		plotted = chart_save(m, facts->cpu.model, options.plot, &plot_st);
+		plotted = chart_save(m, facts->cpu.model, disk.speed.speed, options.plot, &plot_st);
 	if (globals->json) {
 		ret = json_print(doc);
 	} else {
@@ -195,12 +245,81 @@ static int choose_experiment(const struct cmd_globals *globals, char ***operands
 	return 0;
 }
 
+/* The files to be written, before hours of work. */
+static int check_files(struct status *st)
+{
+	int ret;
+
+	ret = options.save ? save_check(options.save, SCHEMA, st) : 0;
+	if (!ret && options.save && options.plot && !strcmp(options.save, options.plot))
+		ret = status_set(st, ST_USAGE, EINVAL,
+				 "--save and --plot: both name %s; results and picture are a file "
+				 "each.",
+				 options.save);
+	return ret || !options.plot ? ret : chart_check(options.plot, st);
+}
+
+/* The disk's speed, of what the time has left for it. */
+static int find_disk(struct bench_plan *plan, struct status *st)
+{
+	const uint64_t begun = clock_ns();
+	int ret;
+
+	if (options.device && options.device_speed > 0)
+		return status_set(
+			st, ST_USAGE, EINVAL,
+			"--device and --device-speed contradict each other: the one measures "
+			"what the other says.");
+	disk.known = options.device || options.device_speed > 0;
+	if (options.device_speed > 0)
+		disk.speed = (struct disk_speed){options.device_speed * 1e6, "given", 0, 0,
+						 "as --device-speed says"};
+	if (!options.device)
+		return 0;
+	ret = device_probe(&disk.device, options.device, NULL, st);
+	if (ret)
+		return ret;
+	disk.probed = true;
+	disk_speed_measure(&disk.speed, &disk.device,
+			   options.seconds < 4 * DISK_SECONDS ? options.seconds / 4 : DISK_SECONDS);
+	plan->request.seconds -= (double)(clock_ns() - begun) / CLOCK_SECOND;
+	if (plan->request.seconds < BENCH_SECONDS_MIN)
+		plan->request.seconds = BENCH_SECONDS_MIN;
+	return 0;
+}
+
+/* From the options to the figures; a signal ends it from the first moment on. */
+static int measure(const struct cmd_globals *globals, struct measurement *m, struct facts *facts,
+		   struct bench_plan *plan, char **operands, int n, struct status *st)
+{
+	struct progress progress;
+	struct stop stop;
+	int ret;
+
+	stop_begin(&stop);
+	ret = facts_probe(facts, NULL, globals->cpu_disable, st);
+	if (!ret && !stop_signal())
+		ret = bench_plan(plan, &options, operands, n, facts, st);
+	if (!ret && !stop_signal())
+		ret = find_disk(plan, st);
+	if (!ret && !stop_signal()) {
+		progress_begin(&progress, globals->quiet);
+		plan->request.progress = progress_show;
+		plan->request.progress_arg = &progress;
+		ret = measure_run(m, &plan->request, facts, st);
+		progress_end(&progress);
+	}
+	if (stop_signal())
+		ret = stop_status(st);
+	stop_end(&stop);
+	return ret;
+}
+
 static int run(const struct cmd_globals *globals, char **operands, int n, struct status *st)
 {
 	struct facts facts = {0};
 	struct measurement m = {0};
 	struct bench_plan *plan;
-	struct progress progress;
 	int ret;
 
 	if (globals->sysroot)
@@ -209,31 +328,16 @@ static int run(const struct cmd_globals *globals, char **operands, int n, struct
 	plan = calloc(1, sizeof(*plan));
 	if (!plan)
 		return status_nomem(st);
-	ret = options.save ? save_check(options.save, SCHEMA, st) : 0;
-	if (!ret && options.save && options.plot && !strcmp(options.save, options.plot))
-		ret = status_set(st, ST_USAGE, EINVAL,
-				 "--save and --plot: both name %s; results and picture are a file "
-				 "each.",
-				 options.save);
-	if (!ret && options.plot)
-		ret = chart_check(options.plot, st);
+	ret = check_files(st);
 	if (!ret)
 		ret = choose_experiment(globals, &operands, &n, st);
 	if (!ret)
-		ret = facts_probe(&facts, NULL, globals->cpu_disable, st);
-	if (!ret)
-		ret = bench_plan(plan, &options, operands, n, &facts, st);
-	if (!ret) {
-		progress_begin(&progress, globals->quiet);
-		plan->request.progress = progress_show;
-		plan->request.progress_arg = &progress;
-		ret = measure_run(&m, &plan->request, &facts, st);
-		progress_end(&progress);
-	}
+		ret = measure(globals, &m, &facts, plan, operands, n, st);
 	if (!ret)
 		ret = conclude(globals, &m, &facts, st);
 	measurement_free(&m);
 	facts_free(&facts);
+	device_facts_free(&disk.device);
 	free(plan);
 	return ret;
 }

@@ -9,13 +9,15 @@
 /* As they stand on the command line; NULL: not given. */
 struct bench_options {
 	const char *engine, *sector_size, *size, *threads, *depth, *flags, *path, *tier, *shape,
-		*save, *plot;
+		*save, *plot, *device;
 	const char *experiment;
 	double seconds;
+	double device_speed; /* MB/s; 0: not given */
 	uint64_t buffer;
 	bool size_of_experiment; /* size is the experiment's, and not the user's */
 };
 
+#define BENCH_SECONDS_MIN 0.01
 #define BENCH_SPECS_MAX   64
 #define BENCH_SECTORS_MAX 4
 #define BENCH_SIZES_MAX   64

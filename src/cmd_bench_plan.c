@@ -10,7 +10,6 @@
 #include "util/list.h"
 #include "util/units.h"
 
-#define SECONDS_MIN    0.01
 #define SIZE_MAX_BYTES (16U << 20)
 /* A message is checked as a whole, against an engine that does one block after the other. */
 #define MESSAGE_MIN 16
@@ -446,9 +445,9 @@ int bench_plan(struct bench_plan *plan, const struct bench_options *o, char **sp
 	r->fit = !o->sector_size;
 	r->stream = true;
 	r->buffer = o->buffer;
-	if (o->seconds < SECONDS_MIN)
+	if (o->seconds < BENCH_SECONDS_MIN)
 		return status_set(st, ST_USAGE, EINVAL, "--time: at least %.2f seconds are needed.",
-				  SECONDS_MIN);
+				  BENCH_SECONDS_MIN);
 	ret = plan_engines(plan, o->engine, facts, st);
 	if (!ret)
 		ret = plan_sectors(plan, o->sector_size, st);

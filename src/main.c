@@ -164,7 +164,10 @@ static int report_error(const struct status *st, bool json)
 
 static int report_output(int err)
 {
-	cmd_say("standard output: %s.", strerror(-err));
+	if (err == -EBADF)
+		cmd_say("standard output is closed; what was to be printed is lost.");
+	else
+		cmd_say("standard output: %s.", strerror(-err));
 	return ST_MISSING;
 }
 
@@ -296,16 +299,23 @@ static int dispatch(int argc, char **argv, struct status *st)
 	return run_command(c, argc - first, argv + first, st);
 }
 
+/* The lowest number that is free, which is what open() will return, is standard output's. */
+static bool output_is_next(void)
+{
+	return fcntl(STDOUT_FILENO, F_GETFD) < 0 && fcntl(STDIN_FILENO, F_GETFD) >= 0;
+}
+
 /*
  * With a standard stream closed, the next thing opened takes its number: a disk opened as number 1
- * would be printed to. Something harmless stands there instead.
+ * would be printed to. Something harmless stands there instead. As standard output it cannot be
+ * written to, so that what is printed there is not taken for having arrived.
  */
 static void fill_standard_streams(void)
 {
 	int fd;
 
 	do {
-		fd = open("/dev/null", O_RDWR);
+		fd = open("/dev/null", output_is_next() ? O_RDONLY : O_RDWR);
 		if (fd < 0)
 			fd = open("/", O_RDONLY | O_DIRECTORY);
 	} while (fd >= 0 && fd <= STDERR_FILENO);

@@ -20,7 +20,7 @@ setup() {
 }
 
 @test "more threads than CPUs are held against the roofline of as many as there are CPUs" {
-	expect 0 "$DMCT" bench --json --engine cpu --time 0.5 --threads 1,300 aes-xts-plain64/512@4096
+	expect 0 "$DMCT" bench --json --engine cpu --time 0.5 --threads 1,300 --buffer 65536 aes-xts-plain64/512@4096
 	valid bench
 	[ "$(json '.roofline | length')" -gt 0 ] || skip "the CPU has no AES instructions"
 	cpus=$(json .cpu.allowed)
@@ -54,4 +54,82 @@ setup() {
 	says 'not a number from 1 to 1000, such as 1\.5\.$'
 	expect 1 "$DMCT" bench --time x
 	says 'such as 0\.5\.$'
+}
+
+@test "--save and --plot replace what this program made, and nobody else's file of that kind" {
+	local other
+	printf '{"note": "compared with dmcrypt-tune.bench.v1", "results": []}\n' >"$T/notes.json"
+	printf '<svg xmlns="http://www.w3.org/2000/svg"><text>mine</text></svg>\n' >"$T/mine.svg"
+	printf '\x89PNG\r\n\x1a\nmine' >"$T/mine.png"
+	sha256sum "$T"/* >"$T/sums"
+	expect 6 timeout 5 "$DMCT" bench --time 30 --engine cpu --save "$T/notes.json"
+	says 'notes.json exists and holds something else than results'
+	for other in svg png; do
+		expect 6 timeout 5 "$DMCT" bench --time 30 --engine cpu --plot "$T/mine.$other"
+		says "mine.$other exists and holds something else than ${other^^} pictures that --plot drew; remove it or choose another name"
+	done
+	expect 6 timeout 5 "$DMCT" recommend --time 30 --save "$T/notes.json"
+	sha256sum -c --quiet "$T/sums"
+	# As other programs lay JSON out.
+	expect 0 "$DMCT" bench -q --json --time 0.1 --engine cpu aes-xts-plain64/512@4096
+	jq -c . <<<"$output" >"$T/r.json"
+	expect 0 "$DMCT" bench -q --time 0.1 --engine cpu --save "$T/r.json" aes-xts-plain64/256@4096
+	is "$(jq -r '.results[0].spec' "$T/r.json")" aes-xts-plain64/256@4096
+}
+
+@test "pictures carry this program's mark, and are still pictures" {
+	need gnuplot "package gnuplot-nox"
+	local kind i
+	for kind in svg png; do
+		for i in 1 2; do
+			expect 0 "$DMCT" bench -q --time 0.1 --engine cpu --plot "$T/p.$kind" aes-xts-plain64/512@4096
+		done
+		grep -aq 'made by dmcrypt-tune bench' "$T/p.$kind"
+	done
+	python3 - "$T/p.svg" "$T/p.png" <<-'END'
+		import struct, sys, xml.dom.minidom, zlib
+		xml.dom.minidom.parse(sys.argv[1])
+		data, at, kinds = open(sys.argv[2], "rb").read(), 8, []
+		while at < len(data):
+		 length, kind = struct.unpack(">I4s", data[at:at + 8])
+		 assert zlib.crc32(data[at + 4:at + 8 + length]) == struct.unpack(">I", data[at + 8 + length:at + 12 + length])[0]
+		 kinds.append(kind)
+		 at += 12 + length
+		assert kinds[:2] == [b"IHDR", b"tEXt"] and kinds[-1] == b"IEND", kinds
+	END
+}
+
+@test "a run in which nothing was measured is not saved" {
+	expect 0 "$DMCT" probe --json
+	[ "$(json .kernel.af_alg.available)" = false ] || skip "this kernel has AF_ALG"
+	expect 7 "$DMCT" bench --time 0.1 --engine afalg --save "$T/r.json" aes-xts-plain64/512@4096
+	says 'nothing was measured, so that .*r.json was not written'
+	[ ! -e "$T/r.json" ]
+}
+
+@test "the disk's own speed: read or given, drawn, saved, and used by recommend --from" {
+	head -c 8M /dev/urandom >"$T/disk"
+	sync "$T/disk"
+	expect 0 "$DMCT" bench -q --json --time 0.4 --engine cpu --device "$T/disk" aes-xts-plain64/512@4096
+	valid bench
+	is "$(json .device.path)" "$T/disk"
+	is "$(json '.device_speed | (.bytes_per_second > 0) == (.from == "measured")')" true
+	expect 0 "$DMCT" bench -q --time 0.2 --engine cpu --device-speed 550 --save "$T/r.json" aes-xts-plain64/512@4096
+	[[ $output == *"The disk alone: 550 MB/s (as --device-speed says)."* ]]
+	expect 0 "$DMCT" recommend --json --from "$T/r.json"
+	is "$(json '.device_speed | "\(.bytes_per_second) \(.from)"')" "550000000 given"
+	expect 1 "$DMCT" bench --device "$T/disk" --device-speed 3
+	says '--device and --device-speed contradict each other'
+	expect 4 "$DMCT" bench --device "$T/none"
+	command -v gnuplot || return 0
+	expect 0 "$DMCT" bench -q --time 0.2 --engine cpu --device-speed 550 --plot "$T/p.svg" aes-xts-plain64/512@4096
+	grep -Fq "<text>the disk alone, reading: 0.55 GB/s</text>" "$T/p.svg"
+}
+
+@test "a signal before the first slice: JSON error, 128 + N" {
+	need strace
+	strace -qq -o "$T/trace" true || skip "strace cannot trace here"
+	expect 143 env ASAN_OPTIONS=detect_leaks=0 strace -qq -o "$T/trace" -e inject=sched_getaffinity:signal=SIGTERM:when=1 \
+		"$DMCT" bench --json --time 30 --engine cpu
+	is "$(json '"\(.schema) \(.error.code) \(.error.message)"')" "dmcrypt-tune.error.v1 143 Stopped by signal 15 (Terminated)."
 }

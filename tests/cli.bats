@@ -83,6 +83,23 @@ onto_full() {
 	"$DMCT" "$@" >/dev/full
 }
 
+@test "closed standard output: status 7 and a sentence, never silently 0" {
+	local command
+	for command in probe "probe --json" --help --version "help bench" "bench -q --time 0.1 --engine cpu aes-xts-plain64/512@4096" \
+		"recommend -q --json --time 0.2 --pbkdf-force-iterations 4"; do
+		# shellcheck disable=SC2086 # split on purpose
+		expect 7 without_output $command
+		is "$stderr" "dmcrypt-tune: standard output is closed; what was to be printed is lost." "$command"
+	done
+	# An error is the error.
+	expect 1 without_output bench --json nonsense
+	says nonsense
+}
+
+without_output() {
+	"$DMCT" "$@" >&-
+}
+
 @test "control characters of a path: '?' on the terminal, escaped in JSON" {
 	local path=$'no\e[31mne\nhere\x9b'
 	expect 4 "$DMCT" --json probe "$path"

@@ -338,12 +338,16 @@ closed() {
 	bash -c 'exec "$@" <&- >&- 2>&-' - "$DMCT" "$@"
 }
 
+half_closed() {
+	bash -c 'exec "$@" <&- 2>&-' - "$DMCT" "$@"
+}
+
 @test "with standard streams closed nothing that is printed lands on the disk" {
 	printf 'mine' >disk.img
 	truncate -s 17M disk.img
 	cp --sparse=always disk.img before.img
 	run closed format disk.img --auto --dry-run --overwrite "${COSTS[@]}"
-	is "$status" 0 status
+	is "$status" 7 status
 	cmp disk.img before.img
 	run closed format disk.img --auto --yes --key-file key "${COSTS[@]}"
 	is "$status" 6 status
@@ -351,7 +355,11 @@ closed() {
 	run closed format disk.img --auto --yes --overwrite --key-file - "${COSTS[@]}"
 	is "$status" 2 status
 	cmp disk.img before.img
+	# A plan that nobody can see is not carried out.
 	run closed format disk.img --auto --yes --overwrite --key-file key "${COSTS[@]}"
+	is "$status" 7 status
+	cmp disk.img before.img
+	run half_closed format disk.img --auto --yes --overwrite --key-file key "${COSTS[@]}"
 	is "$status" 0 status
 	opens disk.img key
 	is "$(tail -c 1M disk.img | tr -d '\0' | wc -c)" 0 "bytes in the data area"

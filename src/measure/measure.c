@@ -113,15 +113,6 @@ static void tell(void *arg, const char *what)
 		job->request->progress(job->request->progress_arg, done > 1 ? 1 : done, what);
 }
 
-/* -EINTR, as the exit status and sentence that a signal gets. */
-static int stopped(struct status *st)
-{
-	int number = stop_signal();
-
-	return status_set(st, ST_SIGNAL + number, EINTR, "Stopped by signal %d (%s).", number,
-			  strsignal(number));
-}
-
 /* What is only known of a cell when it is open. */
 static void put_details(struct job *job, const struct cell *cell)
 {
@@ -441,7 +432,7 @@ int measure_run(struct measurement *m, const struct measure_request *request,
 	handoff_measure(m);
 	ret = measure_all(job, facts, st);
 	if (ret == -EINTR)
-		ret = stopped(st);
+		ret = stop_status(st);
 	stop_end(&stop);
 	conditions_mark(&after);
 	describe_run(&about, job);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "measure/stop.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <string.h>
 
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 static volatile sig_atomic_t caught;
+static unsigned depth;
 
 static void catch_signal(int number)
 {
@@ -16,6 +18,8 @@ void stop_begin(struct stop *stop)
 {
 	struct sigaction action;
 
+	if (depth++)
+		return;
 	caught = 0;
 	memset(&action, 0, sizeof(action));
 	action.sa_handler = catch_signal;
@@ -29,6 +33,8 @@ void stop_begin(struct stop *stop)
 
 void stop_end(const struct stop *stop)
 {
+	if (--depth)
+		return;
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		sigaction(signals[i], &stop->before[i], NULL);
 }
@@ -36,4 +42,10 @@ void stop_end(const struct stop *stop)
 int stop_signal(void)
 {
 	return caught;
+}
+
+int stop_status(struct status *st)
+{
+	return status_set(st, ST_SIGNAL + caught, EINTR, "Stopped by signal %d (%s).", caught,
+			  strsignal(caught));
 }

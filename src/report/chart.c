@@ -27,8 +27,8 @@ struct format {
 };
 
 static const struct format formats[] = {
-	{".svg", "svg", {"<svg", "SVG pictures"}},
-	{".png", "pngcairo", {"\x89PNG", "PNG pictures"}},
+	{".svg", "svg", {CHART_STAMP, "SVG pictures that --plot drew", false}},
+	{".png", "pngcairo", {CHART_STAMP, "PNG pictures that --plot drew", false}},
 };
 
 static const struct format *find_format(const char *path)
@@ -160,7 +160,8 @@ int chart_draw(const char *script, size_t len, char **picture, size_t *size, str
 	return ret;
 }
 
-int chart_save(const struct measurement *m, const char *cpu, const char *path, struct status *st)
+int chart_save(const struct measurement *m, const char *cpu, double disk, const char *path,
+	       struct status *st)
 {
 	const struct format *format = find_format(path);
 	char *script = NULL, *picture = NULL;
@@ -171,7 +172,7 @@ int chart_save(const struct measurement *m, const char *cpu, const char *path, s
 	out = open_memstream(&script, &len);
 	if (!out)
 		return status_nomem(st);
-	ret = chart_script(out, m, cpu, format->terminal);
+	ret = chart_script(out, m, cpu, disk, format->terminal);
 	if (fclose(out) && !ret)
 		ret = -ENOMEM;
 	if (ret == -ENODATA)
@@ -181,6 +182,12 @@ int chart_save(const struct measurement *m, const char *cpu, const char *path, s
 		status_nomem(st);
 	else
 		ret = chart_draw(script, len, &picture, &size, st);
+	if (!ret) {
+		ret = chart_stamp(&picture, &size);
+		if (ret)
+			status_set(st, ret == -ENOMEM ? ST_NOMEM : ST_MISSING, -ret,
+				   "--plot: what gnuplot drew is no picture: %s.", strerror(-ret));
+	}
 	if (!ret)
 		ret = save_bytes(picture, size, path, &format->kind, st);
 	free(script);

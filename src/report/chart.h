@@ -13,9 +13,10 @@ int chart_check(const char *path, struct status *st);
 /*
  * Draws throughput over size, a line for each spec, engine and way of measuring, with the quartiles
  * as a band, and the rooflines; encryption and decryption side by side. cpu: the CPU's name, or
- * NULL. gnuplot is run without a shell and never sees the name of the file. 0 or -errno with *st
- * (ST_MISSING: there is no gnuplot, or it cannot draw that).
+ * NULL; disk: what the disk reads a second, or 0. gnuplot is run without a shell and never sees the
+ * name of the file. 0 or -errno with *st (ST_MISSING: there is no gnuplot, or it cannot draw that).
  */
-int chart_save(const struct measurement *m, const char *cpu, const char *path, struct status *st);
+int chart_save(const struct measurement *m, const char *cpu, double disk, const char *path,
+	       struct status *st);
 
 #endif

@@ -10,7 +10,16 @@
 
 /* Writes gnuplot's script for a terminal ("svg", "pngcairo"): its picture goes to standard output.
  * 0, -ENOMEM, or -ENODATA when nothing was measured. */
-int chart_script(FILE *script, const struct measurement *m, const char *cpu, const char *terminal);
+int chart_script(FILE *script, const struct measurement *m, const char *cpu, double disk,
+		 const char *terminal);
+
+/* What a picture of ours says of itself, beside what gnuplot says: how one is told from other
+ * people's. No "--", which ends an XML comment. */
+#define CHART_STAMP "made by dmcrypt-tune bench"
+
+/* Puts the stamp into a picture (an SVG or a PNG), which is reallocated. 0, -ENOMEM, or -EINVAL
+ * when it is neither. */
+int chart_stamp(char **picture, size_t *size);
 
 /* Runs gnuplot on a script of len bytes; *picture, of *size bytes, is the caller's to free. 0 or
  * -errno with *st. */

@@ -17,6 +17,9 @@ static const char *const colours[] = {"#0072B2", "#E69F00", "#000000", "#56B4E9"
 static const int markers[] = {7, 5, 9, 11, 13, 6, 4, 8, 10, 12, 2, 1, 3};
 static const char *const dashes[] = {"1", "'-'", "'.'", "'_.'", "'..-'"};
 
+/* Thicker than any cipher's: what none of them makes faster. */
+#define DISK_LINE "linecolor rgb '#404040' dashtype (20,6) linewidth 3"
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #define WIDTH      1200
@@ -36,6 +39,7 @@ struct chart {
 	bool by_size; /* over the size of calls of several sectors; else of a sector or message */
 	bool tiers, shapes, threads, depths, paths; /* what tells lines apart */
 	double least, most;                         /* speeds */
+	double disk;                                /* its own; 0: not known */
 	uint64_t smallest, largest;                 /* sizes */
 };
 
@@ -95,6 +99,10 @@ static void find_ranges(struct chart *c)
 	for (size_t i = 0; i < c->m->n_rooflines; i++)
 		if (c->m->rooflines[i].threads == 1 && c->m->rooflines[i].aes128 > c->most)
 			c->most = c->m->rooflines[i].aes128;
+	if (c->disk > c->most)
+		c->most = c->disk;
+	if (c->disk > 0 && c->disk < c->least)
+		c->least = c->disk;
 }
 
 static int find_lines(struct chart *c)
@@ -231,6 +239,8 @@ static void put_panel(const struct chart *c, enum engine_direction direction)
 				"%.6g with lines linecolor rgb '#808080' dashtype %s linewidth 1.5 "
 				"notitle, \\\n",
 				roofline(c, roofs[i]), roofs[i] == 256 ? "(12,4)" : "(3,3)");
+	if (c->disk > 0)
+		fprintf(c->out, "%.6g with lines " DISK_LINE " notitle, \\\n", c->disk / 1e9);
 	for (size_t i = 0; i < c->n_lines; i++) {
 		fprintf(c->out, "$line%zu_%d using 1:2 with linespoints ", i, direction);
 		put_style(c, i);
@@ -256,6 +266,11 @@ static void put_key(const struct chart *c, double height)
 		put_name(c, c->lines[i].first);
 		fprintf(c->out, "\", \\\n");
 	}
+	if (c->disk > 0)
+		fprintf(c->out,
+			"NaN with lines " DISK_LINE
+			" title \"the disk alone, reading: %.3g GB/s\", \\\n",
+			c->disk / 1e9);
 	if (roofline(c, 256) > 0)
 		fprintf(c->out, "NaN with lines linecolor rgb '#808080' dashtype (12,4) linewidth "
 				"1.5 title \"AES-256 rounds alone, the most of one thread\", \\\n");
@@ -323,8 +338,8 @@ static void put_frame(const struct chart *c, const char *cpu, const char *termin
 
 static int put_all(const struct chart *c, const char *cpu, const char *terminal)
 {
-	/* The lines, the rooflines and the band. */
-	const size_t entries = c->n_lines + 3;
+	/* The lines, the rooflines, the disk and the band. */
+	const size_t entries = c->n_lines + 3 + (c->disk > 0);
 	const double key = KEY_LINE * (double)((entries + KEY_COLUMN - 1) / KEY_COLUMN) + 14;
 	int ret = 0;
 
@@ -348,9 +363,10 @@ static int put_all(const struct chart *c, const char *cpu, const char *terminal)
 	return ferror(c->out) ? -ENOMEM : 0;
 }
 
-int chart_script(FILE *out, const struct measurement *m, const char *cpu, const char *terminal)
+int chart_script(FILE *out, const struct measurement *m, const char *cpu, double disk,
+		 const char *terminal)
 {
-	struct chart c = {.out = out, .m = m};
+	struct chart c = {.out = out, .m = m, .disk = disk};
 	int ret;
 
 	find_ranges(&c);

@@ -55,6 +55,31 @@ static ssize_t read_head(const char *path, char *head)
 	return n;
 }
 
+/* Whether text goes on with a word, white space aside; *at moves behind it. */
+static bool goes_on(const char **at, const char *end, const char *word)
+{
+	const size_t len = strlen(word);
+
+	while (*at < end && strchr(" \t\r\n", **at) && **at)
+		++*at;
+	if ((size_t)(end - *at) < len || memcmp(*at, word, len))
+		return false;
+	*at += len;
+	return true;
+}
+
+/* That a file mentions the schema somewhere makes it no document of that kind. */
+static bool is_ours(const char *head, size_t n, const struct save_kind *kind)
+{
+	const char *at = head, *end = head + n;
+
+	if (!kind->document)
+		return memmem(head, n, kind->mark, strlen(kind->mark));
+	return goes_on(&at, end, "{") && goes_on(&at, end, "\"schema\"") &&
+	       goes_on(&at, end, ":") && goes_on(&at, end, "\"") && goes_on(&at, end, kind->mark) &&
+	       at < end && *at == '"';
+}
+
 /* Only earlier results, or an empty file, are replaced: under that name may stand a disk image. */
 static int check_old(const char *real, const char *path, const struct save_kind *kind,
 		     struct status *st)
@@ -68,7 +93,7 @@ static int check_old(const char *real, const char *path, const struct save_kind 
 			"%s exists and cannot be read to see what it holds (%s); remove it "
 			"or choose another name.",
 			path, strerror((int)-n));
-	if (n && !memmem(head, (size_t)n, kind->mark, strlen(kind->mark)))
+	if (n && !is_ours(head, (size_t)n, kind))
 		return status_set(st, ST_REFUSED, EEXIST,
 				  "%s exists and holds something else than %s; remove it or "
 				  "choose another name.",
@@ -189,12 +214,12 @@ int save_bytes(const void *data, size_t len, const char *path, const struct save
 
 int save_check(const char *path, const char *schema, struct status *st)
 {
-	return save_check_kind(path, &(struct save_kind){schema, "results"}, st);
+	return save_check_kind(path, &(struct save_kind){schema, "results", true}, st);
 }
 
 int save_document(struct json_object *doc, const char *path, const char *schema, struct status *st)
 {
-	const struct save_kind kind = {schema, "results"};
+	const struct save_kind kind = {schema, "results", true};
 	char *whole = NULL;
 	const char *text;
 	int len, ret;

@@ -4,14 +4,15 @@
 #define DMCT_REPORT_SAVE_H
 
 #include <json.h>
+#include <stdbool.h>
 
 #include "util/status.h"
 
 /*
  * Whether a document could be saved as `path`, to be asked before hours of work: its directory can
  * be written to, and what is there under that name, if anything, is a regular file that is empty or
- * begins as a document of that schema ("dmcrypt-tune.bench.v1"). 0 or -errno with *st (ST_REFUSED
- * where it holds something else).
+ * begins as a document of that schema does, which names it first ("dmcrypt-tune.bench.v1"). 0 or
+ * -errno with *st (ST_REFUSED where it holds something else).
  */
 int save_check(const char *path, const char *schema, struct status *st);
 
@@ -22,10 +23,11 @@ int save_check(const char *path, const char *schema, struct status *st);
  */
 int save_document(struct json_object *doc, const char *path, const char *schema, struct status *st);
 
-/* A kind of file that is none of our documents: what all of its kind hold near their beginning, and
- * what to call it. */
+/* A kind of file that is none of our documents: what all of its kind that this program made hold
+ * near their beginning, and what to call them. */
 struct save_kind {
 	const char *mark, *name;
+	bool document; /* mark is a schema */
 };
 
 /* The same two for such a file, of len bytes. */
