@@ -32,6 +32,7 @@ struct loaded {
 	struct measurement m;
 	struct facts facts;
 	bool has_facts;
+	size_t unchecked;
 	struct comparison comparison; /* against the first */
 };
 
@@ -42,7 +43,7 @@ struct set {
 
 static struct report_side side_of(const struct loaded *l)
 {
-	return (struct report_side){l->file, &l->m, l->has_facts ? &l->facts : NULL};
+	return (struct report_side){l->file, &l->m, l->has_facts ? &l->facts : NULL, l->unchecked};
 }
 
 static bool same_file(const char *a, const char *b)
@@ -76,6 +77,7 @@ static int load(struct set *set, char **files, int n, struct status *st)
 
 		l->file = files[i];
 		ret = saved_load(&l->m, &l->facts, &l->has_facts, NULL, files[i], st);
+		l->unchecked = ret ? 0 : compare_drop_unchecked(&l->m);
 		if (!ret && i)
 			ret = compare_make(&l->comparison, &set->list[0].m, &l->m);
 	}

@@ -6,7 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decide/crossing.h"
+#include "decide/model.h"
+#include "decide/versus.h"
 #include "measure/saved.h"
+#include "report/json_crossing.h"
+#include "report/json_model.h"
 #include "util/text.h"
 #include "report/json_facts.h"
 #include "report/json_measure.h"
@@ -192,12 +197,37 @@ int cmd_plan_judge(struct plan *plan, const struct plan_source *source, const st
 	return decide_plan(plan, &input, st);
 }
 
+/* What bench concludes from the same figures. */
+static int put_conclusions(struct json_object *doc, const struct plan_source *source)
+{
+	struct crossing crossing = {.asked = false};
+	struct versus_list versus = {0};
+	struct predictions predictions = {0};
+	int ret;
+
+	ret = crossing_find(&crossing, &source->measurement, &source->facts);
+	if (!ret)
+		ret = versus_find(&versus, &source->measurement);
+	if (!ret)
+		ret = model_predict(&predictions, &source->measurement, &source->facts);
+	if (!ret) {
+		json_put_crossing(doc, &crossing);
+		json_put_versus(doc, &versus);
+		json_put_predictions(doc, &predictions);
+	}
+	crossing_free(&crossing);
+	versus_free(&versus);
+	predictions_free(&predictions);
+	return ret;
+}
+
 int cmd_plan_save(const struct plan_source *source, const char *path, struct status *st)
 {
 	struct json_object *doc = json_document("bench");
 	int ret;
 
 	json_put_measurement(doc, &source->measurement);
+	ret = put_conclusions(doc, source);
 	json_put(doc, "cpu", report_cpu_json(&source->facts.cpu));
 	json_put(doc, "kernel", report_kernel_json(&source->facts.kernel));
 	json_put(doc, "memory", report_memory_json(&source->facts.memory));
@@ -205,7 +235,7 @@ int cmd_plan_save(const struct plan_source *source, const char *path, struct sta
 		json_put(doc, "device", report_device_json(source->device));
 	if (source->has_disk)
 		json_put(doc, "device_speed", cmd_plan_disk_json(&source->disk));
-	ret = save_document(doc, path, PLAN_SAVED_SCHEMA, st);
+	ret = ret ? status_nomem(st) : save_document(doc, path, PLAN_SAVED_SCHEMA, st);
 	json_object_put(doc);
 	return ret;
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -236,6 +237,23 @@ static void side_free(struct side *side)
 {
 	free(side->halves);
 	free(side->partner);
+}
+
+size_t compare_drop_unchecked(struct measurement *m)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->n_results; i++) {
+		struct measure_result *r = &m->results[i];
+
+		if (*r->error_code || r->checked)
+			continue;
+		snprintf(r->error_code, sizeof(r->error_code), "unchecked");
+		snprintf(r->error_reason, sizeof(r->error_reason),
+			 "the file does not say that its output was checked");
+		n++;
+	}
+	return n;
 }
 
 int compare_make(struct comparison *c, const struct measurement *first,

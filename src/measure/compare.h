@@ -35,6 +35,12 @@ struct comparison {
 };
 
 /*
+ * Marks figures whose output was not checked as failed ("unchecked"), as deciding passes them over:
+ * what came out may be anything. Returns how many there are.
+ */
+size_t compare_drop_unchecked(struct measurement *m);
+
+/*
  * Cells are the same when spec, engine, shape, direction, size, threads, flags, path and depth are,
  * and the tier, too; where only one is left of each side that differ in that alone (another driver,
  * another OpenSSL), these are compared. Cells that failed on both sides are left out. Points into

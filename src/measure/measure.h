@@ -116,9 +116,9 @@ struct measure_fit {
 struct measurement {
 	struct measure_result *results;
 	size_t n_results;
-	struct measure_fit *fits; /* saved files do not bring them back */
+	struct measure_fit *fits;
 	size_t n_fits;
-	struct measure_result *crossings; /* of afalg without a cipher; saved files neither */
+	struct measure_result *crossings; /* of afalg without a cipher */
 	size_t n_crossings;
 	struct measure_roofline *rooflines;
 	size_t n_rooflines;

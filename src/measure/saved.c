@@ -10,14 +10,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "measure/backend.h"
 #include "measure/flags.h"
 #include "measure/saved_device.h"
 #include "measure/saved_facts.h"
 #include "measure/saved_json.h"
 #include "measure/saved_run.h"
+#include "measure/saved_twice.h"
 
-#define SAVED_MAX   (64U << 20)
-#define SAVED_DEPTH 16
+#define SAVED_MAX (64U << 20)
 /* The most that a call or a buffer may have, and far more threads than a machine runs. */
 #define SIZE_LIMIT    (1ULL << 40)
 #define THREADS_LIMIT 65536
@@ -98,7 +99,7 @@ static int parse(struct json_object **doc, const char *text, size_t len, const c
 				  end);
 	if (!json_object_is_type(*doc, json_type_object))
 		return status_set(st, ST_USAGE, EINVAL, "%s: the JSON is no object.", name);
-	return 0;
+	return saved_twice(text, name, st);
 }
 
 static int check_schema(const struct saved_place *doc)
@@ -139,10 +140,11 @@ static int read_names(const struct saved_place *at, struct measure_result *r)
 	struct status why = {ST_OK, ""};
 	int ret, direction = 0, shape = 0, path = 0, found;
 
-	ret = saved_string(at, "spec", true, text, sizeof(text));
+	/* The crossing alone has none. */
+	ret = r->spec.kind ? 0 : saved_string(at, "spec", true, text, sizeof(text));
 	if (ret)
 		return ret;
-	if (spec_parse_any(&r->spec, text, &why))
+	if (!r->spec.kind && spec_parse_any(&r->spec, text, &why))
 		return status_set(at->st, ST_USAGE, EINVAL, "%s: %s.spec: %s", at->file, at->where,
 				  why.message);
 	ret = saved_string(at, "engine", true, engine, sizeof(engine));
@@ -160,6 +162,27 @@ static int read_names(const struct saved_place *at, struct measure_result *r)
 	r->direction = direction ? ENGINE_DECRYPT : ENGINE_ENCRYPT;
 	r->shape = shape ? ENGINE_MULTI : ENGINE_SERIAL;
 	r->path = path ? MEASURE_SPLICE : MEASURE_COPY;
+	return ret;
+}
+
+/* Absent: no pairs. */
+static int read_ratio(const struct saved_place *at, const char *key, struct measure_ratio *ratio)
+{
+	struct saved_place obj;
+	uint64_t pairs = 0;
+	int ret;
+
+	ret = saved_member(at, key, json_type_object, false, &obj);
+	if (ret || !obj.obj)
+		return ret;
+	ret = saved_real(&obj, "ratio", true, &ratio->ratio);
+	if (!ret)
+		ret = saved_real(&obj, "low", true, &ratio->low);
+	if (!ret)
+		ret = saved_real(&obj, "high", true, &ratio->high);
+	if (!ret)
+		ret = saved_u64(&obj, "pairs", true, 1, UINT_MAX, &pairs);
+	ratio->pairs = (unsigned)pairs;
 	return ret;
 }
 
@@ -188,6 +211,12 @@ static int read_speeds(const struct saved_place *at, struct measure_result *r)
 	r->slices = (unsigned)slices;
 	if (!ret)
 		ret = saved_real(at, "roofline_share", false, &r->roofline_share);
+	if (!ret)
+		ret = read_ratio(at, "to_roofline", &r->to_roofline);
+	if (!ret)
+		ret = read_ratio(at, "to_best", &r->to_best);
+	if (!ret)
+		ret = saved_real(at, "scaling", false, &r->scaling);
 	return ret ? ret : saved_bool(at, "checked", &r->checked);
 }
 
@@ -313,6 +342,29 @@ static int read_results(struct measurement *m, const struct saved_place *doc)
 	return check_duplicates(m, doc->file, doc->st);
 }
 
+/* AF_ALG without a cipher. */
+static int read_crossings(struct measurement *m, const struct saved_place *doc)
+{
+	struct saved_place array, element;
+	size_t n;
+	int ret;
+
+	ret = saved_member(doc, "crossing_cells", json_type_array, false, &array);
+	if (ret || !array.obj)
+		return ret;
+	n = json_object_array_length(array.obj);
+	m->crossings = calloc(n + 1, sizeof(*m->crossings));
+	if (!m->crossings)
+		return status_nomem(doc->st);
+	for (m->n_crossings = 0; m->n_crossings < n && !ret; m->n_crossings++) {
+		m->crossings[m->n_crossings].spec.kind = &backend_null_kind;
+		ret = saved_element(&array, m->n_crossings, &element);
+		if (!ret)
+			ret = read_result(&element, &m->crossings[m->n_crossings]);
+	}
+	return ret;
+}
+
 static int read_costs(struct measurement *m, const struct saved_place *doc)
 {
 	struct saved_place costs;
@@ -339,6 +391,8 @@ static int read_document(struct measurement *m, struct facts *facts, bool *has_f
 	ret = check_schema(doc);
 	if (!ret)
 		ret = read_results(m, doc);
+	if (!ret)
+		ret = read_crossings(m, doc);
 	if (!ret)
 		ret = read_costs(m, doc);
 	if (!ret)

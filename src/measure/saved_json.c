@@ -69,9 +69,10 @@ int saved_u64(const struct saved_place *at, const char *key, bool required, uint
 	return 0;
 }
 
-int saved_real(const struct saved_place *at, const char *key, bool required, double *value)
+static int read_number(const struct saved_place *at, const char *key, bool required, double least,
+		       double *value)
 {
-	static const char wanted[] = "a number from 0 to 1e15";
+	const char *wanted = least < 0 ? "a number from -1e15 to 1e15" : "a number from 0 to 1e15";
 	struct json_object *found;
 	double real;
 	int ret;
@@ -83,10 +84,20 @@ int saved_real(const struct saved_place *at, const char *key, bool required, dou
 	    !json_object_is_type(found, json_type_double))
 		return saved_wrong(at, key, wanted);
 	real = json_object_get_double(found);
-	if (!(real >= 0 && real <= REAL_MAX))
+	if (!(real >= least && real <= REAL_MAX))
 		return saved_wrong(at, key, wanted);
 	*value = real;
 	return 0;
+}
+
+int saved_real(const struct saved_place *at, const char *key, bool required, double *value)
+{
+	return read_number(at, key, required, 0, value);
+}
+
+int saved_signed(const struct saved_place *at, const char *key, bool required, double *value)
+{
+	return read_number(at, key, required, -REAL_MAX, value);
 }
 
 int saved_bool(const struct saved_place *at, const char *key, bool *value)

@@ -30,6 +30,8 @@ int saved_u64(const struct saved_place *at, const char *key, bool required, uint
 	      uint64_t max, uint64_t *value);
 /* A finite number from 0 to 1e15. */
 int saved_real(const struct saved_place *at, const char *key, bool required, double *value);
+/* And one of either sign, from -1e15. */
+int saved_signed(const struct saved_place *at, const char *key, bool required, double *value);
 int saved_bool(const struct saved_place *at, const char *key, bool *value);
 /* A string without NULs that fits into buf with its own. */
 int saved_string(const struct saved_place *at, const char *key, bool required, char *buf,

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Far more threads than a machine runs. */
 #define THREADS_LIMIT 65536
@@ -111,11 +112,85 @@ static int read_multis(struct measurement *m, const struct saved_place *doc)
 	return ret;
 }
 
+static int read_fit_line(struct measure_fit *fit, const struct saved_place *at)
+{
+	uint64_t points = 0;
+	int ret;
+
+	ret = saved_u64(at, "sizes", true, 1, UINT_MAX, &points);
+	if (!ret)
+		ret = saved_signed(at, "fixed_ns", true, &fit->fixed_ns);
+	if (!ret)
+		ret = saved_signed(at, "per_byte_ns", true, &fit->per_byte_ns);
+	if (!ret)
+		ret = saved_signed(at, "per_byte_ns_low", true, &fit->per_byte_low);
+	if (!ret)
+		ret = saved_signed(at, "per_byte_ns_high", true, &fit->per_byte_high);
+	if (!ret)
+		ret = saved_real(at, "error", true, &fit->error);
+	fit->points = (unsigned)points;
+	return ret ? ret : saved_real(at, "error_worst", true, &fit->worst);
+}
+
+static int read_fit(struct measure_fit *fit, const struct saved_place *at)
+{
+	char text[SPEC_TEXT_MAX] = "", direction[16] = "", path[16] = "copy";
+	struct status why = {ST_OK, ""};
+	uint64_t depth = 1, threads = 1;
+	int ret;
+
+	ret = saved_string(at, "spec", true, text, sizeof(text));
+	if (ret)
+		return ret;
+	if (spec_parse_any(&fit->spec, text, &why))
+		return status_set(at->st, ST_USAGE, EINVAL, "%s: %s.spec: %s", at->file, at->where,
+				  why.message);
+	if (saved_string(at, "direction", true, direction, sizeof(direction)) ||
+	    (strcmp(direction, "encrypt") && strcmp(direction, "decrypt")))
+		return saved_wrong(at, "direction", "\"encrypt\" or \"decrypt\"");
+	if (saved_string(at, "path", false, path, sizeof(path)) ||
+	    (strcmp(path, "copy") && strcmp(path, "splice")))
+		return saved_wrong(at, "path", "\"copy\" or \"splice\"");
+	ret = saved_string(at, "tier", false, fit->tier, sizeof(fit->tier));
+	if (!ret)
+		ret = saved_u64(at, "depth", false, 1, THREADS_LIMIT, &depth);
+	if (!ret)
+		ret = saved_u64(at, "threads", false, 1, THREADS_LIMIT, &threads);
+	fit->direction = *direction == 'd' ? ENGINE_DECRYPT : ENGINE_ENCRYPT;
+	fit->path = *path == 's' ? MEASURE_SPLICE : MEASURE_COPY;
+	fit->depth = (unsigned)depth;
+	fit->threads = (unsigned)threads;
+	return ret ? ret : read_fit_line(fit, at);
+}
+
+static int read_fits(struct measurement *m, const struct saved_place *doc)
+{
+	struct saved_place array, element;
+	size_t n;
+	int ret;
+
+	ret = saved_member(doc, "fits", json_type_array, false, &array);
+	if (ret || !array.obj)
+		return ret;
+	n = json_object_array_length(array.obj);
+	m->fits = calloc(n + 1, sizeof(*m->fits));
+	if (!m->fits)
+		return status_nomem(doc->st);
+	for (m->n_fits = 0; m->n_fits < n && !ret; m->n_fits++) {
+		ret = saved_element(&array, m->n_fits, &element);
+		if (!ret)
+			ret = read_fit(&m->fits[m->n_fits], &element);
+	}
+	return ret;
+}
+
 int saved_run(struct measurement *m, const struct saved_place *doc)
 {
 	int ret = read_rooflines(m, doc);
 
 	if (!ret)
 		ret = read_conditions(m, doc);
+	if (!ret)
+		ret = read_fits(m, doc);
 	return ret ? ret : read_multis(m, doc);
 }

@@ -115,6 +115,13 @@ static void print_machines(const struct report_side *first, const struct report_
 
 static void print_conditions(const struct report_side *side)
 {
+	if (side->unchecked) {
+		printf("  ");
+		print_name(side->file);
+		printf(": %zu cell%s not counted: the file does not say that %s output was checked.\n",
+		       side->unchecked, side->unchecked == 1 ? " is" : "s are",
+		       side->unchecked == 1 ? "its" : "their");
+	}
 	for (size_t i = 0; i < side->m->n_conditions; i++) {
 		printf("  ");
 		print_name(side->file);
@@ -329,6 +336,7 @@ struct json_object *report_compare_file(const struct report_side *side)
 	}
 	json_put(obj, "conditions", array);
 	json_put_u64(obj, "cells", side->m->n_results);
+	json_put_u64(obj, "unchecked", side->unchecked);
 	return obj;
 }
 

@@ -13,6 +13,7 @@ struct report_side {
 	const char *file;
 	const struct measurement *m;
 	const struct facts *facts; /* NULL: the file does not describe its machine */
+	size_t unchecked;          /* cells that do not count for that */
 };
 
 /* Prints the other against the first: what differs of the machines, the cells, and what only one of

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "report/json_measure.h"
 
+#include "measure/backend.h"
 #include "measure/flags.h"
 #include "report/multi_curve.h"
 #include "util/json.h"
@@ -70,7 +71,8 @@ static struct json_object *result_object(const struct measure_result *r)
 	struct json_object *obj = json_object_new_object();
 	char spec[SPEC_TEXT_MAX];
 
-	json_put_string(obj, "spec", spec_print(&r->spec, spec));
+	json_put_string(obj, "spec",
+			r->spec.kind == &backend_null_kind ? NULL : spec_print(&r->spec, spec));
 	json_put_string(obj, "engine", measure_engine_name(r->engine));
 	json_put_string(obj, "tier", *r->tier ? r->tier : NULL);
 	if (r->spec.kind->record)
@@ -177,6 +179,10 @@ void json_put_measurement(struct json_object *obj, const struct measurement *m)
 	for (size_t i = 0; i < m->n_fits; i++)
 		json_append(array, fit_object(&m->fits[i]));
 	json_put(obj, "fits", array);
+	array = json_object_new_array();
+	for (size_t i = 0; i < m->n_crossings; i++)
+		json_append(array, result_object(&m->crossings[i]));
+	json_put(obj, "crossing_cells", array);
 	json_put(obj, "kernel_costs", costs_object(m));
 	json_put_real(obj, "seconds", m->seconds);
 }
