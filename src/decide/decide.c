@@ -15,6 +15,9 @@
 #include "decide/explain.h"
 #include "decide/internal.h"
 
+/* 512, 1024, 2048 and 4096. */
+#define SECTORS 4
+
 void plan_reason(struct plan *plan, const char *format, ...)
 {
 	va_list ap;
@@ -45,43 +48,51 @@ void plan_free(struct plan *plan)
 	plan->n_rejected = plan->n_candidates = 0;
 }
 
-/* On dm-crypt's own figures a larger sector must be faster; on others it must not be much slower.
+/*
+ * Whether a larger sector may stand against the fastest of all. It costs fewer requests, tweaks and
+ * IVs, which can only spare the CPU: what noise cannot tell apart is no reason for a smaller one.
+ * On dm-crypt's own figures it must not be measurably slower, on others not by more than what they
+ * leave out.
  */
-static bool prefer_larger(const struct decide_input *input, enum plan_basis basis,
-			  const struct speed *small, const struct speed *large)
+static bool fast_enough(const struct decide_input *input, enum plan_basis basis,
+			const struct speed *large, const struct speed *fastest)
 {
 	if (!(large->mixed > 0))
-		return !(small->mixed > 0);
-	if (!(small->mixed > 0))
-		return true;
+		return !(fastest->mixed > 0);
 	if (basis == PLAN_BASIS_DM)
-		return large->mixed > small->mixed && !speed_tie(small, large);
-	return large->tie_high >= small->tie_low * (1 - input->policy->sector_allowance);
+		return large->mixed >= fastest->mixed || speed_tie(fastest, large);
+	return large->tie_high >= fastest->tie_low * (1 - input->policy->sector_allowance);
 }
 
+/* The largest that is fast enough, from the largest down. */
 static void choose_sector(struct choice *c, const struct decide_input *input,
 			  const struct ground *ground, unsigned wanted)
 {
+	struct speed speeds[SECTORS] = {{.mixed = 0}}, fastest = {.mixed = 0};
+	bool allowed[SECTORS] = {false}, found = false;
 	struct spec spec = c->spec;
-	struct speed speed;
-	bool found = false;
 	char reason[192];
 
-	for (spec.sector = SPEC_SECTOR_MIN; spec.sector <= SPEC_SECTOR_MAX; spec.sector *= 2) {
+	for (int i = 0; i < SECTORS; i++) {
+		spec.sector = SPEC_SECTOR_MIN << i;
 		if (wanted && spec.sector != wanted)
 			continue;
-		if (!sector_allowed(input, spec.kind, spec.sector, wanted != 0, reason,
-				    sizeof(reason))) {
-			if (!found)
-				snprintf(c->reason, sizeof(c->reason), "%s", reason);
+		allowed[i] = sector_allowed(input, spec.kind, spec.sector, wanted != 0, reason,
+					    sizeof(reason));
+		found |= allowed[i];
+		if (!allowed[i] && !found)
+			snprintf(c->reason, sizeof(c->reason), "%s", reason);
+		if (allowed[i])
+			speed_of(&speeds[i], input, ground, &spec);
+		if (speeds[i].mixed > fastest.mixed)
+			fastest = speeds[i];
+	}
+	for (int i = SECTORS - 1; i >= 0; i--) {
+		if (!allowed[i] || !fast_enough(input, ground->basis, &speeds[i], &fastest))
 			continue;
-		}
-		speed_of(&speed, input, ground, &spec);
-		if (found && !prefer_larger(input, ground->basis, &c->speed, &speed))
-			continue;
-		found = true;
-		c->spec = spec;
-		c->speed = speed;
+		c->spec.sector = SPEC_SECTOR_MIN << i;
+		c->speed = speeds[i];
+		break;
 	}
 	c->state = !found               ? CHOICE_NO_SECTOR
 		   : c->speed.mixed > 0 ? CHOICE_MEASURED

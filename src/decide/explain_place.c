@@ -160,12 +160,12 @@ void explain_sector(struct plan *plan, const struct decide_input *input,
 		plan_reason(plan, "Sector size %u: a larger one was not measured.%s",
 			    w->spec.sector, gain);
 	else if (ground->basis == PLAN_BASIS_DM && w->spec.sector == SPEC_SECTOR_MIN)
-		plan_reason(plan, "Sector size %u: no larger one is measurably faster.",
+		plan_reason(plan, "Sector size %u: every larger one measures slower.",
 			    w->spec.sector);
 	else if (ground->basis == PLAN_BASIS_DM)
 		plan_reason(
 			plan,
-			"Sector size %u: of those that %s, the largest that is measurably faster.%s",
+			"Sector size %u: the largest that %s and that does not measure slower; fewer, larger sectors cost fewer requests, tweaks and IVs.%s",
 			w->spec.sector, where, gain);
 	else
 		plan_reason(

@@ -144,11 +144,45 @@ static void test_clear(uint64_t seed)
 	   4 * clear);
 }
 
+/* All sector sizes are equally fast: whatever the noise, the largest is taken. */
+static void test_sectors(uint64_t seed)
+{
+	unsigned changed = 0;
+	static struct world w;
+	struct plan p;
+
+	for (uint64_t i = 0; i < 2000; i++) {
+		double mbs;
+
+		bare_world(&w, seed + i);
+		w.s.input.disk = NULL;
+		mbs = spread_over(20, 5000);
+		for (unsigned sector = 512; sector <= 4096; sector *= 2) {
+			char text[SPEC_TEXT_MAX];
+
+			snprintf(text, sizeof(text), "aes-xts-plain64/512@%u", sector);
+			for (int d = 0; d < 2; d++) {
+				w.truth[w.s.m.n_results] = mbs * 1e6;
+				add_way(&w.s, MEASURE_DM, text, d, mbs, 0);
+				set_cell(&w, w.s.m.n_results - 1);
+			}
+		}
+		for (int draw = 0; draw < 4; draw++) {
+			again(&w);
+			changed += decide_plan(&p, &w.s.input, NULL) || p.spec.sector != 4096;
+			plan_free(&p);
+		}
+	}
+	ok(!changed, "equally fast sector sizes: noise changed the choice %u of 8000 times",
+	   changed);
+}
+
 int main(void)
 {
 	uint64_t seed = world_seed();
 
 	test_ties(seed);
+	test_sectors(seed);
 	test_clear(seed);
 	return tap_done();
 }
