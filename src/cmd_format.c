@@ -25,6 +25,9 @@ static const struct opt table[] = {
 	PLAN_OPTIONS(struct format_options, plan),
 	{"type", 0, OPT_STRING, "TYPE", FORMAT(type), 0, 0,
 	 "luks2 (default), or luks1 for old boot loaders, with\npbkdf2 and sectors of 512 bytes."},
+	{"offset", 'o', OPT_STRING, "OFFSET", FORMAT(offset), 0, 0,
+	 "Where the data begin: a number of 512-byte sectors, as\ncryptsetup has it, or a size such as "
+	 "32M."},
 	{"key-file", 'd', OPT_STRING, "FILE", FORMAT(key_file), 0, 0,
 	 "Read the secret from FILE (-: standard input), all of\nit, newlines included. Without it, or "
 	 "from a\nterminal, a passphrase is asked for."},
@@ -115,7 +118,7 @@ static int prepare(struct format *f, struct status *st)
 	const struct device_facts *device = &f->guard.device;
 	int ret;
 
-	ret = decide_check_device(device, st);
+	ret = decide_check_device(device, &options.plan.place, st);
 	if (!ret)
 		ret = refuse_contents(device, st);
 	if (!ret && !options.yes && !options.dry_run)
@@ -128,11 +131,13 @@ static int prepare(struct format *f, struct status *st)
 		ret = cmd_plan_make(&f->plan, &f->source, f->globals, &options.plan, device, st);
 	if (!ret && f->request.luks1)
 		ret = format_fit_luks1(&f->plan, st);
+	if (!ret)
+		ret = format_check_offset(&f->plan, &options, st);
 	/* Not done by cmd_plan_make() for saved results; does nothing twice. */
 	if (!ret)
 		ret = pbkdf_settle(&f->plan.pbkdf, f->plan.spec.key_bits / 8, st);
 	if (!ret)
-		ret = guard_room(&f->guard, f->plan.data_offset, false, st);
+		ret = guard_room(&f->guard, luks_header_len(&f->plan), false, st);
 	if (!ret)
 		ret = check_signal(st);
 	if (ret)

@@ -13,6 +13,7 @@ struct format_options {
 	bool automatic, yes, overwrite, dry_run, no_verify, check_quality;
 	const char *label, *subsystem, *uuid, *key_file, *undo_file;
 	const char *type; /* "luks1", "luks2", or NULL */
+	const char *offset; /* sectors or a size, or NULL */
 	uint64_t key_fd;
 };
 
@@ -43,6 +44,10 @@ int format_check_options(struct format_options *options, const struct cmd_global
 bool format_luks1(const struct format_options *options);
 /* Fits a plan to LUKS1: 0, or -EINVAL with *st (ST_REFUSED) where its cipher is not for that. */
 int format_fit_luks1(struct plan *plan, struct status *st);
+
+/* Whether the plan's offset leaves room for its header: 0, or -EINVAL with *st (ST_REFUSED). */
+int format_check_offset(const struct plan *plan, const struct format_options *options,
+			struct status *st);
 
 bool format_has_contents(const struct device_facts *device);
 

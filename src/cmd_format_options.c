@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What format's options say, checked before anything is opened. */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "cmd_format.h"
 #include "cmd_key.h"
+#include "util/units.h"
+#include "volume/luks.h"
 #include "volume/quality.h"
 #include "volume/undo.h"
+
+#define OFFSET_MAX 9007199254740992.0 /* bytes: every number below has its own double */
 
 static bool uuid_valid(const char *text)
 {
@@ -89,6 +94,48 @@ int format_fit_luks1(struct plan *plan, struct status *st)
 	return 0;
 }
 
+/* A number alone counts sectors of 512 bytes, as cryptsetup's --offset does. */
+static int parse_offset(struct format_options *o, struct status *st)
+{
+	struct plan_place *place = &o->plan.place;
+	bool sectors = o->offset && !o->offset[strspn(o->offset, "0123456789")];
+	double bytes;
+
+	place->luks1 = format_luks1(o);
+	if (!o->offset)
+		return 0;
+	if (units_parse_size(o->offset, &bytes) || bytes * (sectors ? 512 : 1) > OFFSET_MAX)
+		return status_set(st, ST_USAGE, EINVAL,
+				  "--offset: \"%s\" is neither a number of 512-byte sectors nor a "
+				  "size such as 32M (K, M, G), up to 2^53 bytes.",
+				  o->offset);
+	bytes *= sectors ? 512 : 1;
+	place->given = true;
+	place->offset = (uint64_t)bytes;
+	if ((double)place->offset != bytes || place->offset % SPEC_SECTOR_MAX)
+		return status_set(st, ST_USAGE, EINVAL,
+				  "--offset: %s is byte %.0f, which is no multiple of 4096; LUKS "
+				  "takes no other place for the data. (A number without a unit "
+				  "counts sectors of 512 bytes.)",
+				  o->offset, bytes);
+	return 0;
+}
+
+int format_check_offset(const struct plan *plan, const struct format_options *o, struct status *st)
+{
+	uint64_t least = luks_header_least(plan);
+	char text[SPEC_TEXT_MAX];
+
+	if (plan->data_offset >= least || (!plan->data_offset && plan->header))
+		return 0;
+	return status_set(
+		st, ST_REFUSED, EINVAL,
+		"--offset: %s is byte %" PRIu64 ", and the header of a LUKS%d volume with "
+		"%s takes %" PRIu64 " bytes at least (%" PRIu64 " sectors). Nothing was written.",
+		o->offset, plan->data_offset, plan->luks1 ? 1 : 2, spec_print(&plan->spec, text),
+		least, least / SPEC_SECTOR_MIN);
+}
+
 int format_check_options(struct format_options *o, const struct cmd_globals *globals,
 			 struct status *st)
 {
@@ -122,6 +169,8 @@ int format_check_options(struct format_options *o, const struct cmd_globals *glo
 		ret = quality_available(st);
 	if (!ret)
 		ret = check_type(o, st);
+	if (!ret)
+		ret = parse_offset(o, st);
 	if (!ret)
 		ret = cmd_plan_label("label", o->label, st);
 	if (!ret)

@@ -215,7 +215,7 @@ static int weigh(struct inspection *in, struct status *st)
 	int ret;
 
 	options.plan.also = inspection_spec(in);
-	if (device && decide_check_device(device, &why))
+	if (device && decide_check_device(device, &(struct plan_place){0}, &why))
 		device = NULL;
 	ret = cmd_plan_make(&in->plan, &in->source, in->globals, &options.plan, device, st);
 	if (ret == -EINTR || st->code == ST_USAGE || ret == -ENOMEM)

@@ -112,7 +112,7 @@ static int find_out(struct plan_source *source, const struct cmd_globals *global
 	if (!ret && !*device && source->saved.found)
 		*device = &source->saved.facts;
 	if (!ret)
-		ret = decide_check_device(*device, st);
+		ret = decide_check_device(*device, &o->place, st);
 	if (ret)
 		return ret;
 	find_disk_speed(source, *device, described);
@@ -134,6 +134,7 @@ static void fill_input(struct decide_input *input, const struct plan_source *sou
 		.use = source->use,
 		.integrity = source->integrity,
 		.discards = o->allow_discards,
+		.place = o->place,
 		.disk = source->has_disk ? &source->disk : NULL,
 		.pbkdf = {.type = o->pbkdf,
 			  .memory = o->pbkdf_memory << 10,
@@ -160,7 +161,7 @@ int cmd_plan_make(struct plan *plan, struct plan_source *source, const struct cm
 	ret = cmd_plan_parse(source, o, described, st);
 	/* Before time is spent. */
 	if (!ret)
-		ret = decide_check_device(device, st);
+		ret = decide_check_device(device, &o->place, st);
 	if (!ret)
 		ret = find_out(source, globals, o, &device, seconds, st);
 	if (ret)

@@ -31,6 +31,7 @@ struct plan_options {
 	double unlock_slower;      /* times; 0: not given */
 	const char *device_speed;  /* measure, skip, MB/s, or NULL */
 	bool allow_discards, explain;
+	struct plan_place place; /* no option of recommend */
 	const struct spec
 		*also; /* no option: measured beside the candidates, for cmd_plan_judge() */
 };

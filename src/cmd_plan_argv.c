@@ -86,6 +86,15 @@ void cmd_plan_argv(struct cmd_argv *argv, const struct plan *plan, const char *d
 		keyslot_argv(argv, &plan->spec);
 	argv_add(argv, "--offset");
 	argv_add(argv, "%" PRIu64, plan->data_offset / 512);
+	if (plan->header) {
+		argv_add(argv, "--header");
+		argv_add(argv, "%s%s", cmd_path_prefix(plan->header), plan->header);
+	}
+	/* Else cryptsetup has it grow with the offset. */
+	if (!plan->luks1 && luks_header_len(plan) != plan->data_offset) {
+		argv_add(argv, "--luks2-keyslots-size");
+		argv_add(argv, "%" PRIu64, luks_header_len(plan) - LUKS2_METADATA);
+	}
 	argv_add(argv, "--hash");
 	argv_add(argv, "%s", p->hash);
 	argv_add(argv, "--pbkdf");

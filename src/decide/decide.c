@@ -170,12 +170,26 @@ static int refuse(const struct choice *list, size_t n, const struct decide_input
 			  spec_print(&list[0].spec, text), list[0].reason);
 }
 
-int decide_check_device(const struct device_facts *device, struct status *st)
+int decide_check_device(const struct device_facts *device, const struct plan_place *place,
+			struct status *st)
 {
-	uint64_t offset = decide_data_offset(device);
+	uint64_t offset = decide_data_offset(device, place);
 
 	if (!device || decide_data_length(device, offset) >= SPEC_SECTOR_MIN)
 		return 0;
+	if (place->given || place->detached)
+		return status_set(st, ST_DEVICE, ENOSPC,
+				  "%s is too small: it has %" PRIu64
+				  " bytes, and the data are to begin at byte %" PRIu64
+				  "; at least %" PRIu64 " are needed.",
+				  device->path, device->size, offset, offset + SPEC_SECTOR_MIN);
+	if (place->luks1)
+		return status_set(st, ST_DEVICE, ENOSPC,
+				  "%s is too small: it has %" PRIu64
+				  " bytes, and the data of a LUKS1 volume begin at byte %" PRIu64
+				  " unless --offset says otherwise; at least %" PRIu64
+				  " are needed.",
+				  device->path, device->size, offset, offset + SPEC_SECTOR_MIN);
 	return status_set(st, ST_DEVICE, ENOSPC,
 			  "%s is too small: it has %" PRIu64
 			  " bytes, and a LUKS2 header takes %" PRIu64 "; at least %" PRIu64
@@ -298,8 +312,8 @@ int decide_plan(struct plan *plan, const struct decide_input *input, struct stat
 
 	memset(plan, 0, sizeof(*plan));
 	plan->use = input->use;
-	plan->data_offset = decide_data_offset(input->device);
-	ret = decide_check_device(input->device, st);
+	plan->data_offset = decide_data_offset(input->device, &input->place);
+	ret = decide_check_device(input->device, &input->place, st);
 	if (ret)
 		return ret;
 	ret = pbkdf_choose(&plan->pbkdf, input, st);

@@ -101,7 +101,8 @@ struct plan {
 	struct plan_disk disk;
 	uint64_t wipe_bytes; /* that must be written once before use; 0: none */
 	enum plan_use use;
-	bool luks1; /* the volume is to be LUKS1; set by who asks for that */
+	bool luks1;         /* the volume is to be LUKS1; set by who asks for that */
+	const char *header; /* where a detached header goes, or NULL; set by who asks for that */
 };
 
 /* What the user said of the password hash; 0 or NULL where nothing. */
@@ -116,6 +117,14 @@ struct plan_pbkdf_wish {
 	double slower;           /* how many times slower it is; 0: not said */
 };
 
+/* Where the volume's data are to begin, as far as the user says it. */
+struct plan_place {
+	bool luks1;
+	bool detached;   /* the header stands elsewhere: data begin at byte 0 unless said */
+	bool given;      /* `offset` is said */
+	uint64_t offset; /* bytes */
+};
+
 struct decide_input {
 	const struct facts *facts;
 	const struct measurement *measurement; /* NULL: nothing was measured */
@@ -124,8 +133,9 @@ struct decide_input {
 	const struct spec *wanted; /* a spec the user insists on (sector 0: choose), or NULL */
 	unsigned sector;           /* a sector size the user insists on, or 0 */
 	enum plan_use use;
-	const char *integrity;         /* an integrity mode asked for ("" for any), or NULL */
-	bool discards;                 /* were asked for */
+	const char *integrity; /* an integrity mode asked for ("" for any), or NULL */
+	bool discards;         /* were asked for */
+	struct plan_place place;
 	const struct disk_speed *disk; /* NULL: not measured */
 	struct plan_pbkdf_wish pbkdf;
 };
@@ -157,10 +167,11 @@ const char *decide_mirror_tier(const struct kernel_facts *kernel, const char *ke
 bool decide_mirror_is_faster(const struct kernel_facts *kernel, const char *kernel_name);
 
 /*
- * Where data begins on that device (NULL: any), in bytes: 16 MiB, or the next multiple of the
- * device's optimal I/O size (a RAID's stripe) where that is sane.
+ * Where data begins on that device (NULL: any), in bytes: where the place says it; else at 0 with a
+ * detached header, and otherwise at 16 MiB, or the next multiple of the device's optimal I/O size
+ * (a RAID's stripe) where that is sane.
  */
-uint64_t decide_data_offset(const struct device_facts *device);
+uint64_t decide_data_offset(const struct device_facts *device, const struct plan_place *place);
 /* Whether the optimal I/O size is one to align to: a multiple of 4096, 16 MiB at most. USB bridges
  * and some disks claim 65535 blocks. */
 bool decide_optimal_io_sane(const struct device_facts *device);
@@ -171,7 +182,8 @@ unsigned decide_largest_sector(const struct facts *facts, const struct device_fa
 
 /* Whether the device (NULL: none) has room for a volume: 0, or -ENOSPC with *st (ST_DEVICE). What
  * decide_plan() begins with, to be known before time is spent on measuring. */
-int decide_check_device(const struct device_facts *device, struct status *st);
+int decide_check_device(const struct device_facts *device, const struct plan_place *place,
+			struct status *st);
 
 /* The data area's length in bytes after a header of data_offset; 0 when the device is too small. */
 uint64_t decide_data_length(const struct device_facts *device, uint64_t data_offset);

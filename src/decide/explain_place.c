@@ -179,8 +179,10 @@ void explain_sector(struct plan *plan, const struct decide_input *input,
 }
 
 /* What `format` would say of the device as it is now. */
-static void explain_device(struct plan *plan, const struct device_facts *d)
+static void explain_device(struct plan *plan, const struct decide_input *input)
 {
+	const struct device_facts *d = input->device;
+
 	if (d->n_users)
 		plan_reason(plan, "%s is in use (%s %s): format will refuse it until it is not.",
 			    d->path, d->users[0].kind, d->users[0].what);
@@ -189,7 +191,11 @@ static void explain_device(struct plan *plan, const struct device_facts *d)
 	if (d->zoned == DEVICE_ZONED_HOST_MANAGED)
 		plan_reason(plan, "%s is a host-managed zoned device: format will refuse it.",
 			    d->path);
-	if (d->optimal_io && !decide_optimal_io_sane(d))
+	if (input->place.given || input->place.detached)
+		plan_reason(plan, "The data begin at byte %" PRIu64 "%s.", plan->data_offset,
+			    input->place.given ? ", as asked for"
+					       : ": the header is kept elsewhere");
+	else if (d->optimal_io && !decide_optimal_io_sane(d))
 		plan_reason(
 			plan,
 			"The device's optimal I/O size of %" PRIu64
@@ -241,7 +247,7 @@ void explain_place(struct plan *plan, const struct decide_input *input)
 	if (!dm->available && dm->reason[0])
 		plan_reason(plan, "This machine cannot open the volume now: %s.", dm->reason);
 	if (input->device)
-		explain_device(plan, input->device);
+		explain_device(plan, input);
 	if (!plan->spec.kind->integrity)
 		explain_discards(plan, input);
 	plan_reason(plan, "Password hash: %s.", plan->pbkdf.reason);

@@ -12,10 +12,12 @@ bool decide_optimal_io_sane(const struct device_facts *device)
 	       device->optimal_io <= PLAN_DATA_OFFSET;
 }
 
-uint64_t decide_data_offset(const struct device_facts *device)
+uint64_t decide_data_offset(const struct device_facts *device, const struct plan_place *place)
 {
 	uint64_t io;
 
+	if (place->given || place->detached)
+		return place->given ? place->offset : 0;
 	if (!device || !decide_optimal_io_sane(device))
 		return PLAN_DATA_OFFSET;
 	io = device->optimal_io;
@@ -57,10 +59,12 @@ static unsigned whole_write(const struct device_facts *device, enum plan_use use
 	return device->physical_block;
 }
 
-static bool fits_device(const struct device_facts *device, const struct spec_kind *kind,
-			enum plan_use use, unsigned sector, char *reason, size_t size)
+static bool fits_device(const struct decide_input *input, const struct spec_kind *kind,
+			unsigned sector, char *reason, size_t size)
 {
-	uint64_t offset = decide_data_offset(device), begin = device->start + offset;
+	const struct device_facts *device = input->device;
+	uint64_t offset = decide_data_offset(device, &input->place), begin = device->start + offset;
+	enum plan_use use = input->use;
 	unsigned whole = whole_write(device, use, sector);
 
 	if (sector < device->logical_block && use != PLAN_FOR_GRUB)
@@ -95,7 +99,8 @@ static bool fits_device(const struct device_facts *device, const struct spec_kin
 static bool runs_out(const struct decide_input *input, const struct spec_kind *kind,
 		     unsigned sector, char *reason, size_t size)
 {
-	uint64_t length = decide_data_length(input->device, decide_data_offset(input->device));
+	uint64_t length = decide_data_length(input->device,
+					     decide_data_offset(input->device, &input->place));
 	double times;
 
 	if (!kind->writes_limit || !length)
@@ -150,7 +155,7 @@ bool sector_allowed(const struct decide_input *input, const struct spec_kind *ki
 		return true;
 	/* libcryptsetup goes by a file's exact length for all but 512-byte sectors, although the
 	 * loop device that it is used through ends at a whole 512 (lib/setup.c, 2.6). */
-	offset = decide_data_offset(device);
+	offset = decide_data_offset(device, &input->place);
 	length = sector == SPEC_SECTOR_MIN ? decide_data_length(device, offset)
 		 : device->size > offset   ? device->size - offset
 					   : 0;
@@ -161,7 +166,7 @@ bool sector_allowed(const struct decide_input *input, const struct spec_kind *ki
 	}
 	if (!insisted && runs_out(input, kind, sector, reason, size))
 		return false;
-	return insisted || fits_device(device, kind, input->use, sector, reason, size);
+	return insisted || fits_device(input, kind, sector, reason, size);
 }
 
 unsigned decide_largest_sector(const struct facts *facts, const struct device_facts *device)

@@ -29,12 +29,15 @@ static void pbkdf_params(struct crypt_pbkdf_type *params, const struct plan_pbkd
 
 static const char step_keyslot[] = "the keyslot";
 
-static int format_header(struct crypt_device *cd, const struct luks_request *request)
+/* data: the path of what stands for the data device, or NULL where that is the context's own. */
+static int format_header(struct crypt_device *cd, const struct luks_request *request,
+			 const char *data)
 {
 	const struct plan *plan = request->plan;
-	struct crypt_params_luks1 luks1 = {.hash = plan->pbkdf.hash};
+	struct crypt_params_luks1 luks1 = {.hash = plan->pbkdf.hash, .data_device = data};
 	struct crypt_params_luks2 luks2 = {
 		.sector_size = plan->spec.sector,
+		.data_device = data,
 		.label = request->label,
 		.subsystem = request->subsystem,
 	};
@@ -42,6 +45,10 @@ static int format_header(struct crypt_device *cd, const struct luks_request *req
 	int ret;
 
 	ret = crypt_set_data_offset(cd, plan->data_offset >> SECTOR_SHIFT);
+	/* Else the keyslots' area would grow with the offset. */
+	if (!ret && data && !request->luks1)
+		ret = crypt_set_metadata_size(cd, LUKS2_COPY,
+					      luks_header_len(plan) - LUKS2_METADATA);
 	if (ret)
 		return ret;
 	return crypt_format(cd, request->luks1 ? CRYPT_LUKS1 : CRYPT_LUKS2, plan->spec.kind->cipher,
@@ -51,7 +58,7 @@ static int format_header(struct crypt_device *cd, const struct luks_request *req
 
 /* *step says what failed. */
 static int make_volume(struct crypt_device *cd, const struct luks_request *request,
-		       const struct secret *secret, const char **step)
+		       const char *data, const struct secret *secret, const char **step)
 {
 	const struct plan *plan = request->plan;
 	char slot_cipher[SPEC_TEXT_MAX];
@@ -65,7 +72,7 @@ static int make_volume(struct crypt_device *cd, const struct luks_request *reque
 	if (ret)
 		return ret;
 	*step = "the header";
-	ret = format_header(cd, request);
+	ret = format_header(cd, request, data);
 	if (ret)
 		return ret;
 	*step = step_keyslot;
@@ -141,25 +148,44 @@ static int refuse_integrity(const struct spec *spec, struct status *st)
 			  spec_print(spec, text), spec->kind->integrity);
 }
 
+/* A file in memory of that size; its name goes to path. A descriptor or -errno. */
+static int memory_file(uint64_t size, char path[32])
+{
+	int fd = memfd_create("dmcrypt-tune-volume", MFD_CLOEXEC), err;
+
+	if (fd < 0)
+		return -errno;
+	snprintf(path, 32, "/proc/self/fd/%d", fd);
+	if (!ftruncate(fd, (off_t)size))
+		return fd;
+	err = errno;
+	close(fd);
+	return -err;
+}
+
 /* The volume in the image's memfd, as libcryptsetup makes it on a device of that size. */
 static int make_in_memory(struct luks_image *image, const struct luks_request *request,
 			  const struct device_facts *device, const struct secret *secret,
 			  struct luks_log *log, const char **step)
 {
+	bool apart = luks_apart(request->plan);
 	struct crypt_device *cd = NULL;
-	char path[32];
-	int ret;
+	char path[32], data[32];
+	int data_fd = -1, ret;
 
-	image->fd = memfd_create("dmcrypt-tune-volume", MFD_CLOEXEC);
-	if (image->fd < 0 || ftruncate(image->fd, device->size))
-		return -errno;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", image->fd);
+	image->fd = memory_file(apart ? luks_header_len(request->plan) : device->size, path);
+	if (apart && image->fd >= 0)
+		data_fd = memory_file(device->size, data);
+	ret = image->fd < 0 ? image->fd : apart && data_fd < 0 ? data_fd : 0;
 	log->path = path;
-	ret = luks_begin(&cd, log);
 	if (!ret)
-		ret = make_volume(cd, request, secret, step);
+		ret = luks_begin(&cd, log);
+	if (!ret)
+		ret = make_volume(cd, request, apart ? data : NULL, secret, step);
 	luks_end(cd);
 	log->path = NULL;
+	if (data_fd >= 0)
+		close(data_fd);
 	return ret;
 }
 
@@ -218,7 +244,7 @@ int luks_build(struct luks_image *image, const struct luks_request *request,
 		secret = &stand_in;
 	ret = make_in_memory(image, request, device, secret, &log, &step);
 	if (!ret)
-		ret = map_image(image, request->luks1, request->plan->data_offset);
+		ret = map_image(image, request->luks1, luks_header_len(request->plan));
 	if (ret < 0)
 		return build_error(ret, step, request, &log, st);
 	ret = check_image(image, request, secret, device->path, &why);

@@ -9,6 +9,11 @@
 #include "volume/guard.h"
 #include "volume/secret.h"
 
+/* The two copies of LUKS2's metadata at their usual size (LUKS2 on-disk format, 2.1), which is what
+ * libcryptsetup makes when nothing else is asked for. */
+#define LUKS2_COPY     16384UL
+#define LUKS2_METADATA (2 * LUKS2_COPY)
+
 struct luks_request {
 	const struct plan *plan; /* with PBKDF costs settled: pbkdf.iterations is not 0 */
 	const char *label, *subsystem, *uuid; /* NULL: none, none, a random one */
@@ -25,6 +30,14 @@ struct luks_header {
 	struct plan_pbkdf pbkdf; /* of keyslot 0; type "" when there is no keyslot */
 	char keyslot_cipher[SPEC_TEXT_MAX];
 };
+
+/*
+ * Bytes of the header area: up to the data where those begin within 32 MiB, and 16 MiB, which is
+ * what LUKS2 takes by itself, where they begin later or elsewhere.
+ */
+uint64_t luks_header_len(const struct plan *plan);
+/* The least offset that data can have behind a header with one keyslot (LUKS2), or all (LUKS1). */
+uint64_t luks_header_least(const struct plan *plan);
 
 /* A volume's header area, whole, in memory. */
 struct luks_image {

@@ -100,6 +100,32 @@ const char *luks_keyslot_cipher(const struct spec *spec, char buf[SPEC_TEXT_MAX]
 	return buf;
 }
 
+/* What libcryptsetup takes as one keyslot's area: the key in 4000 stripes (LUKS2 on-disk format,
+ * 3.2), in blocks of 4096 bytes. */
+static uint64_t keyslot_area(unsigned key_bits)
+{
+	return (key_bits / 8 * 4000ULL + 4095) / 4096 * 4096;
+}
+
+uint64_t luks_header_least(const struct plan *plan)
+{
+	uint64_t slot = keyslot_area(spec_volume_key_bits(&plan->spec));
+
+	return plan->luks1 ? 4096 + LUKS1_SLOTS * slot : LUKS2_METADATA + slot;
+}
+
+bool luks_apart(const struct plan *plan)
+{
+	return plan->header || plan->data_offset > LUKS_TOGETHER;
+}
+
+uint64_t luks_header_len(const struct plan *plan)
+{
+	if (plan->header && plan->data_offset && plan->data_offset < PLAN_DATA_OFFSET)
+		return plan->data_offset;
+	return luks_apart(plan) ? PLAN_DATA_OFFSET : plan->data_offset;
+}
+
 uint32_t luks_flags(const struct plan *plan)
 {
 	static const struct {

@@ -35,10 +35,14 @@ bool luks_in_user_space(const struct spec *spec);
 /* The persistent activation flags that the plan's names stand for. */
 uint32_t luks_flags(const struct plan *plan);
 
-/* The two copies of LUKS2's metadata at their usual size (LUKS2 on-disk format, 2.1), which is what
- * libcryptsetup makes when nothing else is asked for. */
-#define LUKS2_COPY     16384UL
-#define LUKS2_METADATA (2 * LUKS2_COPY)
+#define LUKS1_SLOTS 8
+
+/* Up to where the header area goes on to the data: room for alignment to any stripe. */
+#define LUKS_TOGETHER (2 * PLAN_DATA_OFFSET)
+
+/* Whether header and data are two files in memory: libcryptsetup blanks all before the data, and
+ * that may be more than there is memory. */
+bool luks_apart(const struct plan *plan);
 
 /*
  * Holds the header in the descriptor `copy` (a memfd, which it changes) against the request, each

@@ -254,7 +254,7 @@ int luks_verify(struct luks_header *header, struct guard *guard, const struct lu
 	int copy, ret;
 
 	memset(header, 0, sizeof(*header));
-	copy = copy_header(guard, request->plan->data_offset);
+	copy = copy_header(guard, luks_header_len(request->plan));
 	if (copy < 0)
 		return status_set(st, ST_CHECK, EBADMSG, "%s cannot be read: %s.",
 				  guard->device.path, strerror(-copy));
