@@ -28,6 +28,9 @@ static const struct opt table[] = {
 	{"offset", 'o', OPT_STRING, "OFFSET", FORMAT(offset), 0, 0,
 	 "Where the data begin: a number of 512-byte sectors, as\ncryptsetup has it, or a size such as "
 	 "32M."},
+	{"header", 0, OPT_STRING, "PATH", FORMAT(header), 0, 0,
+	 "Write the header to PATH, a new file or another block\ndevice, instead of DEVICE, where data then "
+	 "begin at\nbyte 0. Without it the data are lost: keep a copy."},
 	{"key-file", 'd', OPT_STRING, "FILE", FORMAT(key_file), 0, 0,
 	 "Read the secret from FILE (-: standard input), all of\nit, newlines included. Without it, or "
 	 "from a\nterminal, a passphrase is asked for."},
@@ -57,22 +60,6 @@ static int check_signal(struct status *st)
 	int sig = interrupt_caught();
 
 	return sig ? status_set(st, ST_SIGNAL + sig, EINTR, "Interrupted.") : 0;
-}
-
-static int refuse_contents(const struct device_facts *device, struct status *st)
-{
-	char *list;
-
-	if (!format_has_contents(device) || options.overwrite)
-		return 0;
-	list = format_contents(device, "; ");
-	/* The message has room for a thousand bytes; a table of many partitions is longer. */
-	status_set(st, ST_REFUSED, EEXIST,
-		   "%s is not empty. It holds: %.700s%s. Nothing was written; --overwrite "
-		   "destroys what is there.",
-		   device->path, list ? list : "?", list && strlen(list) > 700 ? " …" : "");
-	free(list);
-	return -EEXIST;
 }
 
 static bool key_given(void)
@@ -112,6 +99,21 @@ static void note_keyboard(const struct format *f)
 		doubt, grub ? " (GRUB has the American one)" : "");
 }
 
+static void note_memory(const struct format *f)
+{
+	if (options.undo_file && undo_in_memory(options.undo_file))
+		cmd_note(
+			f->globals,
+			"%s is kept in memory: without power it is lost, and with it the way back.",
+			options.undo_file);
+	if (options.header && f->detached.is_file && undo_in_memory(f->detached.target))
+		cmd_note(
+			f->globals,
+			"%s is kept in memory: without power it is lost, and with it every way to the "
+			"data.",
+			options.header);
+}
+
 /* Steps 1 to 4 of the order: everything that can be known and checked without a write. */
 static int prepare(struct format *f, struct status *st)
 {
@@ -120,7 +122,7 @@ static int prepare(struct format *f, struct status *st)
 
 	ret = decide_check_device(device, &options.plan.place, st);
 	if (!ret)
-		ret = refuse_contents(device, st);
+		ret = format_check_contents(f, st);
 	if (!ret && !options.yes && !options.dry_run)
 		ret = cmd_can_ask(f->path, "format", st);
 	if (!ret && !options.dry_run && !key_given())
@@ -131,13 +133,15 @@ static int prepare(struct format *f, struct status *st)
 		ret = cmd_plan_make(&f->plan, &f->source, f->globals, &options.plan, device, st);
 	if (!ret && f->request.luks1)
 		ret = format_fit_luks1(&f->plan, st);
+	f->plan.header = options.header;
 	if (!ret)
 		ret = format_check_offset(&f->plan, &options, st);
 	/* Not done by cmd_plan_make() for saved results; does nothing twice. */
 	if (!ret)
 		ret = pbkdf_settle(&f->plan.pbkdf, f->plan.spec.key_bits / 8, st);
 	if (!ret)
-		ret = guard_room(&f->guard, luks_header_len(&f->plan), false, st);
+		ret = options.header ? detached_room(&f->detached, luks_header_len(&f->plan), st)
+				     : guard_room(&f->guard, luks_header_len(&f->plan), false, st);
 	if (!ret)
 		ret = check_signal(st);
 	if (ret)
@@ -147,44 +151,12 @@ static int prepare(struct format *f, struct status *st)
 		ret = read_secret(f, true, st);
 	if (!ret && f->secret.bytes)
 		note_keyboard(f);
-	if (!ret && options.undo_file && undo_in_memory(options.undo_file))
-		cmd_note(
-			f->globals,
-			"%s is kept in memory: without power it is lost, and with it the way back.",
-			options.undo_file);
+	if (!ret)
+		note_memory(f);
 	if (!ret)
 		ret = luks_build(&f->image, &f->request, device,
 				 f->secret.bytes ? &f->secret : NULL, st);
 	return ret ? ret : check_signal(st);
-}
-
-/* What the write will overwrite: known, and saved where that is asked for. */
-static int save_before(struct format *f, struct status *st)
-{
-	int ret;
-
-	f->change.header = f->image.bytes;
-	f->change.header_len = f->image.len;
-	memcpy(f->change.copies, f->image.copies, sizeof(f->change.copies));
-	ret = change_prepare(&f->change, &f->guard, st);
-	if (!ret && options.undo_file)
-		ret = undo_save(options.undo_file, &f->guard, &f->change, f->image.header.uuid, st);
-	return ret;
-}
-
-static int write_volume(struct format *f, struct status *st)
-{
-	int ret;
-
-	ret = guard_recheck(&f->guard, st);
-	if (!ret)
-		ret = guard_room(&f->guard, f->image.len, true, st);
-	if (!ret)
-		ret = luks_write(&f->guard, &f->change, options.undo_file, st);
-	/* With nothing overwritten, or all of it put back, there is nothing to undo. */
-	if (ret && options.undo_file && st->code != ST_CHECK)
-		unlink(options.undo_file);
-	return ret;
 }
 
 /* Through dm-crypt, where that can be had. */
@@ -217,13 +189,14 @@ static int carry_out(struct format *f, struct status *st)
 	interrupt_hold(&before);
 	ret = check_signal(st);
 	if (!ret)
-		ret = save_before(f, st);
+		ret = format_save_before(f, st);
 	if (!ret)
-		ret = write_volume(f, st);
+		ret = format_write(f, st);
 	if (ret)
 		return ret;
 	f->written = true;
-	ret = luks_verify(&f->header, &f->guard, &f->image, &f->request, &f->secret, &key, st);
+	ret = luks_verify(&f->header, options.header ? &f->detached.guard : &f->guard, &f->image,
+			  &f->request, &f->secret, &key, st);
 	f->verified = !ret;
 	if (!ret)
 		ret = use_once(f, &key, st);
@@ -253,6 +226,8 @@ static void release(struct format *f)
 	luks_image_free(&f->image);
 	plan_free(&f->plan);
 	plan_source_free(&f->source);
+	if (options.header)
+		detached_close(&f->detached);
 	guard_close(&f->guard);
 }
 
@@ -264,6 +239,7 @@ static int run(const struct cmd_globals *globals, char **operands, int n, struct
 
 	(void)n;
 	f = (struct format){.globals = globals, .options = &options, .path = operands[0]};
+	f.detached.guard.fd = f.detached.guard.lock_fd = f.detached.guard.claim_fd = -1;
 	ret = format_check_options(&options, globals, st);
 	if (ret)
 		return ret;
@@ -271,6 +247,8 @@ static int run(const struct cmd_globals *globals, char **operands, int n, struct
 					  format_luks1(&options)};
 	interrupt_catch();
 	ret = guard_open(&f.guard, f.path, st);
+	if (!ret)
+		ret = format_open_header(&f, st);
 	if (!ret)
 		ret = prepare(&f, st);
 	if (!ret && !options.dry_run)

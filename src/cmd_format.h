@@ -12,8 +12,9 @@ struct format_options {
 	struct plan_options plan;
 	bool automatic, yes, overwrite, dry_run, no_verify, check_quality;
 	const char *label, *subsystem, *uuid, *key_file, *undo_file;
-	const char *type; /* "luks1", "luks2", or NULL */
+	const char *type;   /* "luks1", "luks2", or NULL */
 	const char *offset; /* sectors or a size, or NULL */
+	const char *header; /* where the header goes, or NULL: onto the device */
 	uint64_t key_fd;
 };
 
@@ -25,6 +26,7 @@ struct format {
 	const struct format_options *options;
 	const char *path;
 	struct guard guard;
+	struct detached detached; /* with --header */
 	struct plan_source source;
 	struct plan plan;
 	struct luks_request request;
@@ -50,6 +52,17 @@ int format_check_offset(const struct plan *plan, const struct format_options *op
 			struct status *st);
 
 bool format_has_contents(const struct device_facts *device);
+
+/* Whether what is on the device, and where the header goes, may go: 0, or -EEXIST with *st
+ * (ST_REFUSED) naming it. */
+int format_check_contents(const struct format *f, struct status *st);
+/* --header: looks at the place, and at what other options say of it. As detached_open(). */
+int format_open_header(struct format *f, struct status *st);
+/* What the write will overwrite: found, read, and saved where that is asked for. As
+ * change_prepare() and undo_save(). */
+int format_save_before(struct format *f, struct status *st);
+/* The marks and the header onto the medium, after a last look. As luks_write(). */
+int format_write(struct format *f, struct status *st);
 
 /* All that is on the device in words, for the caller to free, or NULL when out of memory. */
 char *format_contents(const struct device_facts *device, const char *separator);

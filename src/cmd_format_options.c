@@ -47,6 +47,8 @@ static const char *not_luks1(const struct format_options *o)
 		return "--sector-size other than 512";
 	if (o->plan.integrity)
 		return "--integrity";
+	if (o->header)
+		return "--header";
 	return o->plan.allow_discards ? "--allow-discards (which LUKS2 stores)" : NULL;
 }
 
@@ -102,6 +104,7 @@ static int parse_offset(struct format_options *o, struct status *st)
 	double bytes;
 
 	place->luks1 = format_luks1(o);
+	place->detached = o->header != NULL;
 	if (!o->offset)
 		return 0;
 	if (units_parse_size(o->offset, &bytes) || bytes * (sectors ? 512 : 1) > OFFSET_MAX)

@@ -73,12 +73,28 @@ static void show_device(FILE *out, const struct device_facts *device)
 		text_print(out, device->serial);
 	}
 	if (!format_has_contents(device)) {
-		fputs("; nothing was found on it\n\n", out);
+		fputs("; nothing was found on it\n", out);
 		return;
 	}
 	list = format_contents(device, "\n  ");
-	fprintf(out, "\nThis on it will be LOST:\n  %s\n\n", list ? list : "?");
+	fprintf(out, "\nThis on it will be LOST:\n  %s\n", list ? list : "?");
 	free(list);
+}
+
+static void show_header(FILE *out, const struct format *f)
+{
+	const struct detached *d = &f->detached;
+
+	if (!f->options->header)
+		return;
+	fputs("\nThe header goes to another place:\n", out);
+	if (!d->is_file) {
+		show_device(out, &d->guard.device);
+		return;
+	}
+	text_print(out, d->path);
+	fprintf(out, ": %s\n",
+		detached_holds(d) ? "a file; what is in it will be LOST" : "a new file");
 }
 
 /* A pipe that nobody reads any more takes no report: known without writing to it. */
@@ -97,6 +113,8 @@ int format_show(const struct format *f, struct status *st)
 
 	if (!ret && !(json && f->globals->quiet)) {
 		show_device(out, &f->guard.device);
+		show_header(out, f);
+		fputc('\n', out);
 		cmd_plan_text(out, &f->plan, &f->source, f->path, f->options->label,
 			      f->options->dry_run);
 		fputc('\n', out);
@@ -114,10 +132,30 @@ int format_show(const struct format *f, struct status *st)
 			  json && ret != -EPIPE ? "error" : "output", strerror(-ret), f->path);
 }
 
-/* What crypttab finds the volume by, or NULL: nothing looks into image files for a UUID. */
+/* What crypttab finds the volume by, or NULL: nothing looks into image files for a UUID, and a
+ * device without a header has none. */
 static const char *crypttab_uuid(const struct format *f)
 {
-	return *f->header.uuid && f->guard.device.kind != DEVICE_FILE ? f->header.uuid : NULL;
+	return *f->header.uuid && !f->options->header && f->guard.device.kind != DEVICE_FILE
+		       ? f->header.uuid
+		       : NULL;
+}
+
+/* Where a detached header is; null without one. */
+static struct json_object *detached_json(const struct format *f)
+{
+	const struct detached *d = &f->detached;
+	struct json_object *obj;
+
+	if (!f->options->header)
+		return NULL;
+	obj = json_object_new_object();
+	json_put_string(obj, "path", d->path);
+	json_put_string(obj, "kind",
+			device_kind_name(d->is_file ? DEVICE_FILE : d->guard.device.kind));
+	json_put_u64(obj, "bytes", luks_header_len(&f->plan));
+	json_put_bool(obj, "replaces", detached_holds(d) != 0);
+	return obj;
 }
 
 static int print_json(const struct format *f)
@@ -129,6 +167,7 @@ static int print_json(const struct format *f)
 	cmd_plan_json(plan, &f->plan, &f->source, f->path, f->options->label, crypttab_uuid(f));
 	json_put(doc, "plan", plan);
 	json_put_string(doc, "type", f->request.luks1 ? "luks1" : "luks2");
+	json_put(doc, "header", detached_json(f));
 	json_put_bool(doc, "dry_run", f->options->dry_run);
 	json_put_bool(doc, "written", f->written);
 	json_put_string(doc, "uuid", uuid);
@@ -141,7 +180,7 @@ static int print_json(const struct format *f)
 
 static void print_text(const struct format *f)
 {
-	char spec[SPEC_TEXT_MAX], *crypttab;
+	char spec[SPEC_TEXT_MAX], size[UNITS_MAX], *crypttab;
 
 	if (f->options->dry_run) {
 		printf("Dry run: every check passed%s; nothing was written to ",
@@ -155,6 +194,12 @@ static void print_text(const struct format *f)
 	text_print(stdout, f->path);
 	printf(" is a LUKS%d volume now: header read back, keyslot opened with the secret.\n",
 	       f->request.luks1 ? 1 : 2);
+	if (f->options->header) {
+		printf("  Header:         ");
+		text_print(stdout, f->options->header);
+		printf(" (%s: without it the data are lost; keep a copy)\n",
+		       units_size(luks_header_len(&f->plan), size));
+	}
 	printf("  UUID:           %s\n", f->header.uuid);
 	printf("  Cipher:         %s\n", spec_print(&f->plan.spec, spec));
 	printf("  Password hash:  %s, %" PRIu64 " iterations", f->header.pbkdf.type,
@@ -168,6 +213,11 @@ static void print_text(const struct format *f)
 	else
 		printf("not through dm-crypt (%s)", f->unmapped);
 	printf("\n  Open it with:   cryptsetup open ");
+	if (f->options->header) {
+		printf("--header ");
+		cmd_shell_path(stdout, f->options->header);
+		putchar(' ');
+	}
 	cmd_shell_path(stdout, f->path);
 	crypttab = cmd_crypttab(&f->plan, f->path, crypttab_uuid(f));
 	printf(" NAME\n  /etc/crypttab:  %s\n", crypttab ? crypttab : "");

@@ -57,6 +57,14 @@ static void keyslot_argv(struct cmd_argv *argv, const struct spec *spec)
 	argv_add(argv, "%u", bits);
 }
 
+static void header_argv(struct cmd_argv *argv, const struct plan *plan)
+{
+	if (!plan->header)
+		return;
+	argv_add(argv, "--header");
+	argv_add(argv, "%s%s", cmd_path_prefix(plan->header), plan->header);
+}
+
 /* cryptsetup(8) luksFormat with everything that the plan says, so that the header comes out the
  * same. */
 void cmd_plan_argv(struct cmd_argv *argv, const struct plan *plan, const char *device,
@@ -86,10 +94,7 @@ void cmd_plan_argv(struct cmd_argv *argv, const struct plan *plan, const char *d
 		keyslot_argv(argv, &plan->spec);
 	argv_add(argv, "--offset");
 	argv_add(argv, "%" PRIu64, plan->data_offset / 512);
-	if (plan->header) {
-		argv_add(argv, "--header");
-		argv_add(argv, "%s%s", cmd_path_prefix(plan->header), plan->header);
-	}
+	header_argv(argv, plan);
 	/* Else cryptsetup has it grow with the offset. */
 	if (!plan->luks1 && luks_header_len(plan) != plan->data_offset) {
 		argv_add(argv, "--luks2-keyslots-size");
@@ -138,6 +143,7 @@ void cmd_plan_flags_argv(struct cmd_argv *argv, const struct plan *plan, const c
 		return;
 	argv_add(argv, "cryptsetup");
 	argv_add(argv, "open");
+	header_argv(argv, plan);
 	argv_add(argv, "--persistent");
 	for (size_t i = 0; i < plan->n_flags; i++)
 		argv_add(argv, "--%s", plan->flags[i]);
@@ -176,9 +182,18 @@ static void crypttab_flags(FILE *out, const struct plan *plan)
 				fprintf(out, ",%s", words[j].word);
 }
 
+/* What reads the line at boot has another working directory. */
+static void real_path_field(FILE *out, const char *path)
+{
+	char *real = realpath(path, NULL);
+
+	escape_field(out, real ? real : path);
+	free(real);
+}
+
 char *cmd_crypttab(const struct plan *plan, const char *device, const char *uuid)
 {
-	char name[MAPPING_NAME_MAX], *line = NULL, *real;
+	char name[MAPPING_NAME_MAX], *line = NULL;
 	size_t size;
 	FILE *out = open_memstream(&line, &size);
 
@@ -186,14 +201,15 @@ char *cmd_crypttab(const struct plan *plan, const char *device, const char *uuid
 		return NULL;
 	mapping_name(name, sizeof(name), uuid ? uuid : device);
 	fprintf(out, "%s ", name);
-	/* What reads the line at boot has another working directory. */
-	real = device && !uuid ? realpath(device, NULL) : NULL;
 	if (uuid)
 		fprintf(out, "UUID=%s", uuid);
 	else
-		escape_field(out, real ? real : device ? device : "DEVICE");
-	free(real);
+		real_path_field(out, device ? device : "DEVICE");
 	fputs(" none luks", out);
+	if (plan->header) {
+		fputs(",header=", out);
+		real_path_field(out, plan->header);
+	}
 	crypttab_flags(out, plan);
 	if (fclose(out)) {
 		free(line);

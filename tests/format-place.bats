@@ -72,3 +72,116 @@ place() {
 	is "$(cryptsetup luksDump disk.img | awk '/^Payload offset:/ { print $3 }')" 204800
 	opens disk.img key
 }
+
+# marks FILE: the types of all that blkid and wipefs find there.
+marks() {
+	echo "$(blkid -p -o value -s TYPE "$1") $(wipefs -n -i -O TYPE --noheadings "$1" | sort -u | tr -d ' ')"
+}
+
+@test "--header FILE: the header is there alone, whole and private; cryptsetup and inspect agree; undo brings the data back" {
+	local before
+	truncate -s 20M disk.img
+	mke2fs -q -F disk.img
+	before=$(sha256sum <disk.img)
+	refused 6 "disk.img is not empty. It holds: ext4|ext2" disk.img --auto --yes --key-file key --header head
+	[ ! -e head ]
+	expect 0 format disk.img --auto --dry-run --overwrite --json --header head --undo-file undo
+	valid format
+	is "$(json '.header | tostring')" '{"path":"head","kind":"file","bytes":16777216,"replaces":false}'
+	[ ! -e head ]
+	is "$(sha256sum <disk.img)" "$before" "after the dry run"
+	expect 0 format disk.img --auto --yes --overwrite --key-file key --json --header head --undo-file undo --label apart
+	valid format
+	is "$(place)" "0 true true"
+	is "$(json .plan.crypttab)" "luks-disk.img $PWD/disk.img none luks,header=$PWD/head"
+	is "$(stat -c '%a %s' head)" "600 16777216"
+	is "$(marks disk.img)" " " "found on the data"
+	is "$(marks head)" "crypto_LUKS crypto_LUKS" "found on the header"
+	is "$(json .uuid)" "$(cryptsetup luksUUID head)"
+	is "$(header '.segments["0"].offset' head)" 0
+	cryptsetup open --test-passphrase --key-file key --header head disk.img
+	json '.plan.cryptsetup_argv | join(" ")' | grep -q -- '--offset 0 --header head'
+	uuid=$(json .uuid)
+	expect 0 "$DMCT" inspect disk.img --header head --no-measure --json
+	is "$(json '[.header.uuid, .volume.spec, .volume.data_offset] | join(" ")' | cut -d' ' -f1,3)" "$uuid 0"
+	expect 0 "$DMCT" undo undo disk.img --yes
+	is "$(sha256sum <disk.img)" "$before" "after undo"
+	is "$(find . -name '.dmcrypt-tune-*' | wc -l)" 0 "temporary files left"
+	# In words, and with its place beside an offset.
+	expect 0 format disk.img --auto --yes --overwrite --key-file key --header two --offset 1M
+	[[ $output == *"The header goes to another place:"*"two: a new file"*"Header:         two (1 MiB: without it the data are lost"*"cryptsetup open --header two disk.img NAME"* ]]
+	is "$(header '.segments["0"].offset' two)" 1048576
+}
+
+@test "--header: what is refused, and why; nothing is made or changed" {
+	printf 'something' >there
+	ln disk.img hard
+	ln -s disk.img soft
+	ln -s nothing dangling
+	mkdir dir
+	truncate -s 17M image
+	for name in disk.img ./disk.img hard soft; do
+		refused 1 "$name is disk.img itself" disk.img --auto --yes --overwrite --key-file key --header "$name"
+	done
+	refused 6 "there is already, with 9 bytes|there is not empty" disk.img --auto --yes --key-file key --header there
+	refused 6 "image is there already, with 17825792 bytes" disk.img --auto --yes --key-file key --header image
+	is "$(<there)" something
+	refused 6 "--undo-file keeps what is overwritten on one device" disk.img --auto --yes --overwrite --key-file key --header there --undo-file undo
+	[ ! -e undo ]
+	refused 1 "a symbolic link that leads to nothing" disk.img --auto --yes --key-file key --header dangling
+	refused 1 "cannot be made" disk.img --auto --yes --key-file key --header dir/none/head
+	refused 1 "cannot be made" disk.img --auto --yes --key-file key --header head/
+	refused 4 "directory" disk.img --auto --yes --key-file key --header dir
+	refused 4 "character device" disk.img --auto --yes --key-file key --header /dev/null
+	refused 4 "no file is made in /dev" disk.img --auto --yes --key-file key --header /dev/no-such-disk
+	expect 1 "$DMCT" format disk.img --auto --type luks1 --yes --key-file key --header head
+	says "contradict"
+	exec 8<>image
+	flock 8
+	refused 5 "image is locked" disk.img --auto --yes --overwrite --key-file key --header image
+	exec 8<&-
+	[ ! -e nothing ] && [ ! -e head ]
+	# What is there is replaced, through a link to it too, and keeps its mode; an empty file needs no word.
+	chmod 640 there
+	ln -s there link
+	expect 0 format disk.img --auto --yes --overwrite --key-file key --header link
+	[ -L link ]
+	is "$(stat -c '%a %s' there)" "640 16777216"
+	: >empty
+	expect 0 format disk.img --auto --yes --key-file key --header empty
+	cryptsetup open --test-passphrase --key-file key --header empty disk.img
+}
+
+@test "--header: a file system without room: nothing is changed" {
+	mounted small -t tmpfs -o size=8M none
+	refused 6 "no room for its 16777216 bytes" disk.img --auto --yes --key-file key --header small/head
+	is "$(ls -A small)" ""
+}
+
+@test "--header: cut short by SIGKILL at every write: the header is whole or not there, the data whole or without marks" {
+	local call n made=0
+	need strace
+	strace -qq -o trace true || skip "strace cannot trace here"
+	mke2fs -q -F disk.img
+	cp --sparse=always disk.img old.img
+	for call in pwrite64 fsync renameat2; do
+		for ((n = 1; n < 60; n++)); do
+			cp --sparse=always old.img disk.img
+			rm -f head undo .dmcrypt-tune-*
+			run setsid -w strace -qq -f -o trace -e "trace=$call" -e "inject=$call:signal=KILL:when=$n" \
+				"$DMCT" format disk.img --auto --yes --overwrite --key-file key --header head --undo-file undo "${COSTS[@]}" </dev/null
+			[ -e head ] && cryptsetup open --test-passphrase --key-file key --header head disk.img
+			[ ! -e head ] || made=$((made + 1))
+			if [ -e head ]; then is "$(marks disk.img)" " " "marks beside a header, $call $n" || return; fi
+			if cmp -s old.img disk.img; then
+				[ ! -e head ] || is "$call $n" "a header beside old contents" || return
+			else
+				expect 0 "$DMCT" undo undo disk.img --yes
+				cmp old.img disk.img || return
+			fi
+			grep -q "killed by SIGKILL" trace || break
+		done
+	done
+	echo "# headers made: $made" >&3
+	[ $made -ge 2 ]
+}

@@ -25,7 +25,10 @@ static uint64_t sector_ceil(uint64_t offset)
 /* The areas: the header's, and the sectors of each mark; none beyond the end of the device. */
 static int list_areas(struct change *c, uint64_t size)
 {
-	int ret = extents_add(&c->areas, 0, c->header_len);
+	/* Without a header area the first sector counts, changed or not: there always is an area.
+	 */
+	uint64_t first = c->header_len ? c->header_len : CHANGE_SECTOR;
+	int ret = extents_add(&c->areas, 0, first < size ? first : size);
 
 	for (size_t i = 0; i < c->marks.n && !ret; i++) {
 		const struct extent *mark = &c->marks.list[i];

@@ -27,7 +27,8 @@ struct change {
 	struct extents marks;        /* in order */
 	struct extents areas;        /* all that is overwritten, in whole sectors, in order */
 	unsigned char *before;       /* what stands in the areas, one after the other */
-	uint64_t header_len;         /* the header area: [0, header_len), within the first area */
+	uint64_t header_len;         /* the header area: [0, header_len), within the first area; 0:
+					it stands elsewhere, and only marks go */
 	const unsigned char *header; /* what comes there, not owned; NULL when only taking back */
 	/* The header's copies, in the order in which they are written. Unused: len 0. */
 	struct extent copies[CHANGE_COPIES];

@@ -175,11 +175,14 @@ static int open_by_number(dev_t rdev)
  * The block device locking that udev, systemd-repart, partitioners and so on keep
  * (systemd.io/BLOCK_DEVICE_LOCKING): flock() on the node of the whole disk, never on a partition's.
  */
-static int lock_disk(struct guard *guard, const char *path, dev_t rdev, struct status *st)
+static int lock_disk(struct guard *guard, const char *path, dev_t rdev, const struct guard *held,
+		     struct status *st)
 {
 	static const struct timespec pause = {0, LOCK_PAUSE_MS * 1000000L};
 	dev_t disk = whole_disk(rdev);
 
+	if (held && held->lock_fd >= 0 && whole_disk(held->device.rdev) == disk)
+		return 0;
 	guard->lock_fd = disk == rdev ? open(guard->fd_path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
 				      : open_by_number(disk);
 	if (guard->lock_fd < 0)
@@ -276,6 +279,12 @@ static int check_process(struct status *st)
 
 int guard_open(struct guard *guard, const char *path, struct status *st)
 {
+	return guard_open_beside(guard, path, NULL, st);
+}
+
+int guard_open_beside(struct guard *guard, const char *path, const struct guard *held,
+		      struct status *st)
+{
 	struct stat info;
 	int ret;
 
@@ -292,7 +301,7 @@ int guard_open(struct guard *guard, const char *path, struct status *st)
 	ret = check_type(guard->fd, path, &info, st);
 	if (ret)
 		return ret;
-	ret = S_ISBLK(info.st_mode) ? lock_disk(guard, path, info.st_rdev, st)
+	ret = S_ISBLK(info.st_mode) ? lock_disk(guard, path, info.st_rdev, held, st)
 				    : lock_file(guard, path, st);
 	/* The facts before the claim: they can name who uses it. */
 	if (!ret)
@@ -403,7 +412,7 @@ int guard_room(struct guard *guard, uint64_t bytes, bool reserve, struct status 
 	struct stat info;
 	uint64_t there;
 
-	if (guard->device.kind != DEVICE_FILE)
+	if (guard->device.kind != DEVICE_FILE || !bytes)
 		return 0;
 	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < bytes)
 		return no_room(guard, EFBIG, bytes, st);

@@ -31,6 +31,13 @@ struct guard {
 int guard_open(struct guard *guard, const char *path, struct status *st);
 
 /*
+ * The same for a second device, beside one that is held: both may be partitions of one disk, whose
+ * lock is then held already.
+ */
+int guard_open_beside(struct guard *guard, const char *path, const struct guard *held,
+		      struct status *st);
+
+/*
  * Looks again, under lock and claim: the same device number, disk sequence number, model, serial
  * number, WWN, size, inode and contents, still in use by nobody, and the path at which it was found
  * still leads to it. Returns 0, or -errno with *st (ST_DEVICE: it changed,

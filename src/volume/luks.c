@@ -265,8 +265,8 @@ void luks_image_free(struct luks_image *image)
 	memset(image, 0, sizeof(*image));
 }
 
-static int take_back(struct guard *guard, const struct change *change, int err, const char *step,
-		     const char *undo_file, struct status *st)
+int luks_take_back(struct guard *guard, const struct change *change, int err, const char *step,
+		   const char *undo_file, struct status *st)
 {
 	const char *path = guard->device.path;
 	bool opens;
@@ -279,6 +279,13 @@ static int take_back(struct guard *guard, const struct change *change, int err, 
 				  ret ? "What had been written was taken back: its contents are "
 					"what they were."
 				      : "Nothing on it was changed.");
+	if (!change->header_len)
+		return status_set(
+			st, ST_CHECK, -err,
+			"Formatting %s failed (%s): %s. The marks of its old contents could "
+			"not be put back (%s): its data are there, and it may show "
+			"nothing.",
+			path, step, strerror(-err), strerror(-ret));
 	return status_set(st, ST_CHECK, -err,
 			  "Formatting %s failed (%s): %s. What had been written could not be taken "
 			  "back (%s): the first %" PRIu64
@@ -300,7 +307,7 @@ int luks_write(struct guard *guard, const struct change *change, const char *und
 
 	ret = change_apply(change, guard->fd, &step);
 	if (ret)
-		return take_back(guard, change, ret, step, undo_file, st);
+		return luks_take_back(guard, change, ret, step, undo_file, st);
 	guard_reread_table(guard);
 	return 0;
 }

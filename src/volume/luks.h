@@ -6,6 +6,7 @@
 #include "decide/decide.h"
 #include "util/status.h"
 #include "volume/change.h"
+#include "volume/detached.h"
 #include "volume/guard.h"
 #include "volume/secret.h"
 
@@ -67,6 +68,14 @@ void luks_image_free(struct luks_image *image);
  */
 int luks_write(struct guard *guard, const struct change *change, const char *undo_file,
 	       struct status *st);
+
+/*
+ * The same of a volume whose header stands apart: the marks of old contents on the device (a
+ * change_prepare()d change without a header area) and then the header, so that no old contents are
+ * shown beside a header that opens. Of a header on a block device, detached->change is prepared.
+ */
+int luks_write_detached(struct guard *guard, const struct change *change, struct detached *detached,
+			const struct luks_image *image, const char *undo_file, struct status *st);
 
 /*
  * Reads the header area back from the medium, compares it byte for byte with the image (NULL: not),

@@ -44,6 +44,11 @@ uint32_t luks_flags(const struct plan *plan);
  * that may be more than there is memory. */
 bool luks_apart(const struct plan *plan);
 
+/* After a write that failed: takes back what was written of the change, and says in *st what state
+ * the device is in. Returns err. */
+int luks_take_back(struct guard *guard, const struct change *change, int err, const char *step,
+		   const char *undo_file, struct status *st);
+
 /*
  * Holds the header in the descriptor `copy` (a memfd, which it changes) against the request, each
  * of its copies alone, and opens the keyslot with the secret where one is given; the volume key

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What format may overwrite, what it saves of that, and the write: onto one device or two. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd_format.h"
+#include "volume/undo.h"
+
+static int refuse_device(const struct device_facts *device, struct status *st)
+{
+	char *list;
+
+	if (!format_has_contents(device))
+		return 0;
+	list = format_contents(device, "; ");
+	/* The message has room for a thousand bytes; a table of many partitions is longer. */
+	status_set(st, ST_REFUSED, EEXIST,
+		   "%s is not empty. It holds: %.700s%s. Nothing was written; --overwrite "
+		   "destroys what is there.",
+		   device->path, list ? list : "?", list && strlen(list) > 700 ? " …" : "");
+	free(list);
+	return -EEXIST;
+}
+
+int format_check_contents(const struct format *f, struct status *st)
+{
+	const struct detached *d = &f->detached;
+	int ret;
+
+	if (f->options->overwrite)
+		return 0;
+	ret = refuse_device(&f->guard.device, st);
+	if (ret || !f->options->header || !d->exists)
+		return ret;
+	ret = refuse_device(&d->guard.device, st);
+	if (ret || !detached_holds(d))
+		return ret;
+	return status_set(st, ST_REFUSED, EEXIST,
+			  "--header: %s is there already, with %" PRIu64
+			  " bytes. Nothing was written; --overwrite replaces it.",
+			  d->path, d->guard.device.size);
+}
+
+int format_open_header(struct format *f, struct status *st)
+{
+	const struct format_options *o = f->options;
+	int ret;
+
+	if (!o->header)
+		return 0;
+	ret = detached_open(&f->detached, o->header, &f->guard, st);
+	if (ret || !o->undo_file)
+		return ret;
+	if (f->detached.is_file && !detached_holds(&f->detached))
+		return 0;
+	return status_set(
+		st, ST_REFUSED, EEXIST,
+		"--undo-file keeps what is overwritten on one device, %s, and what is on "
+		"%s would go as well. Give --header a file that is not there yet, or keep "
+		"a copy of it. Nothing was written.",
+		f->path, o->header);
+}
+
+int format_save_before(struct format *f, struct status *st)
+{
+	struct change *of_header = f->options->header ? &f->detached.change : &f->change;
+	int ret;
+
+	of_header->header = f->image.bytes;
+	of_header->header_len = f->image.len;
+	memcpy(of_header->copies, f->image.copies, sizeof(of_header->copies));
+	ret = change_prepare(&f->change, &f->guard, st);
+	if (!ret && f->options->header && !f->detached.is_file)
+		ret = change_prepare(of_header, &f->detached.guard, st);
+	if (!ret && f->options->undo_file)
+		ret = undo_save(f->options->undo_file, &f->guard, &f->change, f->image.header.uuid,
+				st);
+	return ret;
+}
+
+int format_write(struct format *f, struct status *st)
+{
+	const char *undo_file = f->options->undo_file;
+	struct detached *d = &f->detached;
+	int ret;
+
+	ret = guard_recheck(&f->guard, st);
+	if (!ret && d->exists)
+		ret = guard_recheck(&d->guard, st);
+	if (!ret && !f->options->header)
+		ret = guard_room(&f->guard, f->image.len, true, st);
+	if (!ret)
+		ret = f->options->header ? luks_write_detached(&f->guard, &f->change, d, &f->image,
+							       undo_file, st)
+					 : luks_write(&f->guard, &f->change, undo_file, st);
+	/* With nothing overwritten, or all of it put back, there is nothing to undo. */
+	if (ret && undo_file && st->code != ST_CHECK)
+		unlink(undo_file);
+	return ret;
+}
