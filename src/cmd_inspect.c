@@ -89,7 +89,14 @@ static int read_header_file(struct inspection *in, struct status *st)
 static int not_luks(const struct inspection *in, struct status *st)
 {
 	const struct device_facts *d = &in->device;
+	unsigned version = in->header.headers.copies[0].version;
 
+	if (version)
+		return status_set(st, ST_DEVICE, EINVAL,
+				  "%s has the mark of LUKS with version %u; only versions 1 and 2 "
+				  "are known here. Use the program that made it, or a newer "
+				  "cryptsetup.",
+				  in->path, version);
 	if (!d->n_contents)
 		return status_set(
 			st, ST_DEVICE, EINVAL,
@@ -169,7 +176,9 @@ static int look_at_device(struct inspection *in, struct status *st)
 		return ret;
 	if (!in->has_header)
 		return not_luks(in, st);
-	if (!options.header && h->loaded && !h->data_offset)
+	in->backup = !options.header && h->loaded && in->device.kind == DEVICE_FILE &&
+		     h->data_offset >= in->device.size && in->device.size == inspect_backup_size(h);
+	if (in->backup || (!options.header && h->loaded && !h->data_offset))
 		in->detached = in->header_alone = true;
 	find_mapping(in);
 	return 0;
@@ -232,18 +241,34 @@ static int weigh(struct inspection *in, struct status *st)
 	return 0;
 }
 
+/* The device, which is not known by a mapping's name or a header alone, and its header. */
+static void name_target(struct inspection *in)
+{
+	const char *header = options.header ? options.header : in->header_alone ? in->path : NULL;
+
+	snprintf(in->target, sizeof(in->target), "%s%s%s",
+		 in->header_alone ? "DEVICE"
+		 : in->has_device ? in->device.path
+				  : in->path,
+		 header ? " --header " : "", header ? header : "");
+}
+
 static int judge(struct inspection *in, struct status *st)
 {
 	struct findings_volume_input input = {
 		.path = in->path,
+		.target = in->target,
+		.header_file = options.header,
 		.header = in->has_header ? &in->header : NULL,
 		.mapping = in->mapping_seen ? &in->mapping : NULL,
 		.data = in->has_device && !in->header_alone ? &in->device : NULL,
 		.facts = &in->source.facts,
 		.detached = in->detached,
+		.backup = in->backup,
 	};
 	int ret = 0;
 
+	name_target(in);
 	if (!options.no_measure)
 		ret = weigh(in, st);
 	if (ret)
@@ -300,8 +325,9 @@ const struct cmd cmd_inspect = {
 		"recommended, and\n"
 		"the time to unlock is estimated from short trials. Writes nothing, not even the repair "
 		"that\n"
-		"libcryptsetup makes by itself, and needs no secret. Exit status 8: a copy of the "
-		"header is damaged.",
+		"libcryptsetup makes by itself, and needs no secret. Exit status 8: the header, a "
+		"keyslot's area or\n"
+		"the end of the volume is damaged or gone.",
 	.options = table,
 	.dest = &options,
 	.min_operands = 1,

@@ -20,6 +20,8 @@ struct inspection {
 			    apart */
 	struct device_facts device;
 	bool detached, header_alone; /* the header is apart from the data; which are not known */
+	bool backup;                 /* header_alone: by luksHeaderBackup */
+	char target[4600];           /* what a command is to be told to work on it */
 	struct plan_source source;
 	bool has_plan, has_now;
 	struct plan plan, now; /* what would be recommended; what the volume's own spec does */

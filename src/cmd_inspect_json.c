@@ -54,6 +54,11 @@ static struct json_object *keyslots_json(const struct inspect *h)
 			json_put_u64_or_null(pbkdf, "threads", k->pbkdf.threads);
 		}
 		json_put(item, "pbkdf", pbkdf);
+		json_put_u64_or_null(item, "area_offset", k->area_offset);
+		json_put_u64_or_null(item, "area_size", k->area_size);
+		json_put_u64(item, "area_damaged_sectors",
+			     k->area_outside ? k->area_size / 512 : k->area_bad);
+		put_text(item, "impossible", k->absurd);
 		json_put_u64_or_null(item, "unlock_ms", (uint64_t)(k->unlock_ms + 0.5));
 		json_append(list, item);
 	}
@@ -82,12 +87,14 @@ static struct json_object *header_json(const struct inspection *in)
 	put_text(obj, "label", h->label);
 	put_text(obj, "subsystem", h->subsystem);
 	json_put_bool(obj, "detached", in->detached);
+	json_put_bool(obj, "backup", in->backup);
 	json_put_u64_or_null(obj, "metadata_size", h->metadata_size);
 	json_put_u64_or_null(obj, "keyslots_size", h->keyslots_size);
 	json_put(obj, "keyslots", keyslots_json(h));
 	json_put_u64(obj, "tokens", h->n_tokens);
 	json_put(obj, "flags", words_json(inspect_flag, h->flags));
 	json_put(obj, "requirements", words_json(inspect_requirement, h->requirements));
+	put_text(obj, "requirements_unknown", h->unknown);
 	put_text(obj, "reencryption", h->reencrypt);
 	put_text(obj, "unlock_reason", in->unlock_reason);
 	return obj;

@@ -79,7 +79,9 @@ static void print_header(const struct inspection *in)
 
 	report_paragraph(stdout, INDENT, "Header", "%s in %s%s",
 			 h->headers.kind == HEADER_LUKS1 ? "LUKS1" : "LUKS2", in->header_path,
-			 in->detached ? " (detached)" : "");
+			 in->backup     ? " (a saved copy)"
+			 : in->detached ? " (detached)"
+					: "");
 	print_copies(h);
 	if (!h->loaded) {
 		line("Contents", "neither copy can be used");
@@ -97,6 +99,8 @@ static void print_header(const struct inspection *in)
 		line("Tokens", "%u", h->n_tokens);
 	print_words("Flags", inspect_flag, h->flags);
 	print_words("Requires", inspect_requirement, h->requirements);
+	if (*h->unknown)
+		line("Not known", "the requirement %s", h->unknown);
 }
 
 static void print_mapping(const struct inspection *in)

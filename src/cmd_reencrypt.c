@@ -123,6 +123,11 @@ static int check_header(struct reencryption *r, struct status *st)
 	r->resumed = *h->reencrypt || r->left;
 	if (r->left)
 		return 0;
+	if (*h->unknown)
+		return status_set(st, ST_REFUSED, EOPNOTSUPP,
+				  "%s: its header requires %s, which this libcryptsetup does not "
+				  "know. Nothing was written.",
+				  r->path, h->unknown);
 	if (!strcmp(h->reencrypt, "invalid") || (!r->resumed && h->requirements))
 		return refuse(r, "asks for something that this libcryptsetup does not know.", st);
 	if (!r->resumed && !options.automatic && !options.plan.cipher)
@@ -302,9 +307,9 @@ static int stopped(const struct reencryption *r, struct status *st)
 
 	return status_set(st, ST_SIGNAL + (sig ? sig : SIGINT), EINTR,
 			  "Stopped after %.1f %% of %s. It can be used as it is; dmcrypt-tune "
-			  "reencrypt %.600s goes on with it.",
-			  r->size ? 100.0 * (double)r->done / (double)r->size : 0, r->path,
-			  r->path);
+			  "reencrypt %.300s%s%.300s goes on with it.",
+			  r->size ? 100.0 * (double)r->done / (double)r->size : 0, r->path, r->path,
+			  options.header ? " --header " : "", options.header ? options.header : "");
 }
 
 /* libcryptsetup claims a device itself, and locks a file; the disk's lock stays. */

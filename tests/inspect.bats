@@ -30,9 +30,21 @@ found() {
 	is "$(json '[.findings[].id] | sort | unique | join(" ")')" "$(printf '%s\n' "$@" | sort -u | paste -sd ' ')" findings
 }
 
+# edit FILE FILTER: the metadata of both copies of a LUKS2 header as the filter has them, with their checksums.
+edit() {
+	local text at sum
+	text=$(dd if="$1" bs=4096 skip=1 count=3 status=none | tr -d '\0' | jq -c "$2")
+	for at in 4 0; do
+		{ printf '%s' "$text" && head -c 12288 /dev/zero; } | head -c 12288 | dd of="$1" bs=4096 seek=$((at + 1)) conv=notrunc status=none
+		zero "$1" $((at * 4096 + 448)) 64
+		sum=$(dd if="$1" bs=4096 skip=$at count=4 status=none | sha256sum | cut -d ' ' -f 1)
+		printf '%b' "$(sed 's/../\\x&/g' <<<"$sum")" | dd of="$1" bs=1 seek=$((at * 4096 + 448)) conv=notrunc status=none
+	done
+}
+
 # zero FILE OFFSET LENGTH
 zero() {
-	dd if=/dev/zero of="$1" bs=1 seek="$2" count="$3" conv=notrunc status=none
+	dd if=/dev/zero of="$1" bs="$3" oflag=seek_bytes seek="$2" count=1 conv=notrunc status=none
 }
 
 @test "LUKS2 by cryptsetup: what luksDump says, nothing written, exit status 0" {
@@ -184,8 +196,140 @@ zero() {
 	is "$(json '.findings | map(select(.severity != "info" and .fix == null)) | length')" 0
 	made v.img --type luks2 --sector-size 4096
 	truncate -s 8M v.img
-	looks 0 v.img --no-measure
+	looks 8 v.img --no-measure
 	found data-outside pbkdf2-weak
+}
+
+@test "cut short: a header, keyslots or data that the device ends before are damage, in LUKS1 and LUKS2" {
+	made v1.img --type luks1
+	made v2.img --type luks2 --sector-size 4096
+	# Of each length what is beyond the end.
+	while read -r type length ids; do
+		head -c "$length" v$type.img >cut.img
+		looks 8 cut.img --no-measure
+		for id in $ids; do
+			is "$(json "[.findings[] | select(.id == \"$id\")] | length")" 1 "$type $length $id"
+		done
+		is "$(json .header.type)" luks$type
+		# No advice to change what is not whole.
+		is "$(json '[.findings[] | select(.severity != "error" and .fix != null)] | length')" 0
+		! json '.findings[].fix' | grep -Eq 'repair|convert|reencrypt|luksConvertKey' || return 1
+	done <<-END
+		1 60 primary-damaged
+		1 592 keyslot-outside data-outside
+		1 100000 keyslot-outside data-outside
+		1 1000000 data-outside
+		1 2097152 data-outside
+		2 60 primary-damaged secondary-damaged
+		2 4096 primary-damaged secondary-damaged
+		2 16000 primary-damaged secondary-damaged
+		2 20000 secondary-damaged keyslot-outside data-outside
+		2 32768 keyslot-outside data-outside
+		2 16777215 data-outside
+	END
+	head -c 592 v1.img >cut.img
+	looks 8 cut.img --no-measure
+	is "$(json '.header.keyslots[0] | [.area_offset, .area_size, .area_damaged_sectors] | tostring')" '[4096,256000,500]'
+}
+
+@test "keyslots whose area is blank, or overwritten in part: named; what is sound is not" {
+	made v.img --type luks2 --sector-size 4096
+	cryptsetup luksAddKey -q --key-file key --pbkdf pbkdf2 --pbkdf-force-iterations 1000 v.img key
+	looks 0 v.img --no-measure
+	is "$(json '[.header.keyslots[].area_damaged_sectors] | tostring')" '[0,0]'
+	cp --sparse=always v.img d.img
+	zero d.img 32768 258048
+	looks 8 d.img --no-measure
+	found keyslot-damaged pbkdf2-weak
+	is "$(json '[.header.keyslots[].area_damaged_sectors] | tostring')" '[500,0]'
+	json '.findings[0].message' | grep -q 'Keyslot 0: .* 256000 bytes from byte 32768, was blanked'
+	# Text over three sectors of the other, and 0xff over one.
+	cp --sparse=always v.img d.img
+	yes | dd of=d.img bs=512 count=3 seek=600 iflag=fullblock conv=notrunc status=none
+	tr '\0' '\377' </dev/zero | dd of=d.img bs=512 count=1 seek=700 iflag=fullblock conv=notrunc status=none
+	looks 8 d.img --no-measure
+	is "$(json '[.header.keyslots[].area_damaged_sectors] | tostring')" '[0,4]'
+	made w.img --type luks1
+	zero w.img 4096 258048
+	looks 8 w.img --no-measure
+	is "$(json '[.findings[] | select(.id == "keyslot-damaged")] | length')" 1
+}
+
+@test "requirements and versions of LUKS that are not known: named, and no advice to change the header" {
+	made v.img --type luks2 --sector-size 4096
+	cp --sparse=always v.img d.img
+	edit d.img '.config.requirements = {mandatory: ["something-new", "and-more"]}'
+	looks 0 d.img --no-measure
+	found requirement-unknown pbkdf2-weak
+	is "$(json .header.reencryption)" null
+	is "$(json .header.requirements_unknown)" '"something-new", "and-more"'
+	json '.findings[0].message' | grep -q 'requires "something-new", "and-more", which is not known'
+	! json '.findings[].fix' | grep -Eq 'repair|reencrypt|luks' || return 1
+	expect 6 "$DMCT" reencrypt d.img --auto --dry-run --key-file key
+	says 'something-new'
+	# Both copies of a version that there is not yet; then one of them.
+	for at in 6 16390; do printf '\0\3' | dd of=d.img bs=1 seek=$at conv=notrunc status=none; done
+	expect 4 "$DMCT" inspect d.img --no-measure
+	says 'd.img has the mark of LUKS with version 3; only versions 1 and 2 are known'
+	cp --sparse=always v.img d.img
+	printf '\0\3' | dd of=d.img bs=1 seek=6 conv=notrunc status=none
+	looks 8 d.img --no-measure
+	found primary-damaged pbkdf2-weak
+	json '.findings[0] | .message + .fix' | grep -q 'of version 3, not 2.*If a newer program made it'
+	made w.img --type luks1
+	printf '\0\7' | dd of=w.img bs=1 seek=6 conv=notrunc status=none
+	expect 4 "$DMCT" inspect w.img --no-measure
+	says 'with version 7'
+}
+
+@test "costs that cannot be, or that nobody waits for; metadata that libcryptsetup refuses, with its reason" {
+	made v.img --type luks2 --sector-size 4096
+	argon='{type: "argon2id", time: 4, memory: 65536, cpus: 4, salt: .keyslots["0"].kdf.salt}'
+	while IFS='|' read -r status id said filter; do
+		cp --sparse=always v.img d.img
+		edit d.img "$filter"
+		looks "$status" d.img --no-measure
+		is "$(json "[.findings[] | select(.id == \"$id\")] | length > 0")" true "$filter: $id"
+		json ".findings[] | select(.id == \"$id\") | .message" | grep -q -- "$said"
+	done <<-END
+		8|pbkdf-impossible|-1 iterations|.keyslots["0"].kdf.iterations = -1
+		8|pbkdf-impossible|4000000000 iterations|.keyslots["0"].kdf.iterations = 4000000000
+		0|pbkdf-costly|2000000000|.keyslots["0"].kdf.iterations = 2000000000
+		8|digest-impossible|-5 iterations|.digests["0"].iterations = -5
+		8|pbkdf-impossible|0 iterations|.keyslots["0"].kdf = ($argon | .time = 0)
+		8|pbkdf-impossible|-1 KiB|.keyslots["0"].kdf = ($argon | .memory = -1)
+		8|pbkdf-impossible|0 threads|.keyslots["0"].kdf = ($argon | .cpus = 0)
+		0|pbkdf-costly|2000000000|.keyslots["0"].kdf = ($argon | .time = 2000000000)
+		0|pbkdf-unknown|scrypt|.keyslots["0"].kdf.type = "scrypt"
+		8|primary-damaged|Illegal area offset: 64|.keyslots["0"].area.offset = "64"
+		8|secondary-damaged|segments|del(.segments)
+		8|primary-damaged|JSON area|null
+	END
+	made w.img --type luks1
+	zero w.img 164 4
+	looks 8 w.img --no-measure
+	is "$(json '[.findings[] | select(.id == "digest-impossible")] | length')" 1
+}
+
+@test "a copy by luksHeaderBackup is known as one; what to do is said with --header" {
+	made v2.img --type luks2 --sector-size 4096
+	made v1.img --type luks1
+	for type in 1 2; do
+		cryptsetup luksHeaderBackup v$type.img --header-backup-file saved$type
+		chmod 644 saved$type
+		looks 0 saved$type --no-measure
+		is "$(json '[.header.backup, .header.detached] | tostring')" '[true,true]'
+		found header-backup pbkdf2-weak
+		json '.findings[] | select(.id == "header-backup") | .fix' | grep -q "header saved$type; .*luksHeaderRestore DEVICE"
+		json '.findings[] | select(.id == "pbkdf2-weak") | .fix' | grep -q "luksConvertKey DEVICE --header saved$type -S 0"
+	done
+	looks 0 v2.img --no-measure --header saved2
+	is "$(json '[.header.backup, .header.detached] | tostring')" '[false,true]'
+	json '.findings[] | select(.id == "pbkdf2-weak") | .fix' | grep -q 'luksConvertKey v2.img --header saved2 -S 0'
+	# A byte less is no such copy.
+	truncate -s -1 saved2
+	looks 8 saved2 --no-measure
+	is "$(json .header.backup)" false
 }
 
 @test "a re-encryption that is not finished" {

@@ -12,6 +12,9 @@
 /* The second recommended option of RFC 9106, 4. */
 #define ARGON2_SMALL (64ULL << 20)
 #define SLOW_MS      10000
+/* The fastest cores do some ten million iterations a second, and some ten GiB. */
+#define PBKDF2_MINUTES 1000000000ULL
+#define ARGON2_MINUTES (1024.0 * (1ULL << 30))
 
 void cipher_split(struct cipher_parts *parts, const char *text)
 {
@@ -39,7 +42,7 @@ static void reencrypt_fix(struct finding *f, const struct findings_volume_input 
 			    ? "dmcrypt-tune reencrypt %.200s --auto"
 			    : "Copy the data to a new volume, or convert it (cryptsetup convert "
 			      "%.150s --type luks2) and re-encrypt it.",
-		    in->path);
+		    in->target);
 }
 
 static void find_plain_iv(struct findings *out, const struct findings_volume_input *in)
@@ -152,7 +155,7 @@ static void find_pbkdf2(struct findings *out, const struct findings_volume_input
 		finding_fix(f,
 			    "cryptsetup luksConvertKey %.150s -S %d%s (a random key file needs "
 			    "no more)",
-			    in->path, k->slot,
+			    in->target, k->slot,
 			    in->header->headers.kind == HEADER_LUKS2 ? " --pbkdf argon2id"
 								     : " -i 2000");
 	} else if (in->header->headers.kind == HEADER_LUKS2) {
@@ -163,7 +166,7 @@ static void find_pbkdf2(struct findings *out, const struct findings_volume_input
 		finding_fix(f,
 			    "Unless a boot loader or FIPS needs it: cryptsetup luksConvertKey "
 			    "%.150s -S %d --pbkdf argon2id",
-			    in->path, k->slot);
+			    in->target, k->slot);
 	}
 	if (strcmp(p->hash, "sha256") && strcmp(p->hash, "sha512")) {
 		f = findings_add(out, "hash-outdated", FINDING_INFO,
@@ -172,7 +175,7 @@ static void find_pbkdf2(struct findings *out, const struct findings_volume_input
 				 k->slot, p->hash);
 		if (in->header->headers.kind == HEADER_LUKS2)
 			finding_fix(f, "cryptsetup luksConvertKey %.150s -S %d --hash sha256",
-				    in->path, k->slot);
+				    in->target, k->slot);
 	}
 }
 
@@ -205,14 +208,56 @@ static void find_argon2(struct findings *out, const struct findings_volume_input
 		finding_fix(f,
 			    "cryptsetup luksConvertKey %.150s -S %d --pbkdf argon2id "
 			    "--pbkdf-memory KIB%s",
-			    in->path, k->slot,
+			    in->target, k->slot,
 			    memory < ARGON2_SMALL ? "" : ", on a machine that opens it");
 	if (!strcmp(k->pbkdf.type, "argon2i"))
 		finding_fix(findings_add(out, "argon2i", FINDING_INFO,
 					 "Keyslot %d: argon2i; argon2id is what RFC 9106 asks for.",
 					 k->slot),
-			    "cryptsetup luksConvertKey %.150s -S %d --pbkdf argon2id", in->path,
+			    "cryptsetup luksConvertKey %.150s -S %d --pbkdf argon2id", in->target,
 			    k->slot);
+}
+
+/* Costs that can be, and that no one waits for; where a trial told the time, that is said. */
+static void find_costs(struct findings *out, const struct inspect_keyslot *k)
+{
+	const struct plan_pbkdf *p = &k->pbkdf;
+	char memory[UNITS_MAX];
+
+	if (k->unlock_ms > SLOW_MS)
+		findings_add(out, "unlock-slow", FINDING_WARNING,
+			     "Keyslot %d takes about %.0f s to open here.", k->slot,
+			     k->unlock_ms / 1000);
+	else if (k->unlock_ms > 0 || *k->absurd)
+		return;
+	else if (p->memory && (double)p->memory * (double)p->iterations > ARGON2_MINUTES)
+		findings_add(out, "pbkdf-costly", FINDING_WARNING,
+			     "Keyslot %d: %s with %" PRIu64 " iterations over %s takes minutes or "
+			     "more to open on any machine.",
+			     k->slot, p->type, p->iterations, units_size(p->memory, memory));
+	else if (!p->memory && p->iterations > PBKDF2_MINUTES)
+		findings_add(out, "pbkdf-costly", FINDING_WARNING,
+			     "Keyslot %d: %s with %" PRIu64 " iterations takes minutes or more to "
+			     "open on any machine.",
+			     k->slot, p->type, p->iterations);
+}
+
+static void find_pbkdf(struct findings *out, const struct findings_volume_input *in,
+		       const struct inspect_keyslot *k)
+{
+	const char *type = k->pbkdf.type;
+
+	if (!*type || *k->absurd)
+		return;
+	if (!strcmp(type, "pbkdf2"))
+		find_pbkdf2(out, in, k);
+	else if (!strncmp(type, "argon2", 6))
+		find_argon2(out, in, k);
+	else
+		findings_add(out, "pbkdf-unknown", FINDING_ERROR,
+			     "Keyslot %d: its password hash is %s, which is not known here: it "
+			     "does not open here.",
+			     k->slot, type);
 }
 
 void findings_keyslots(struct findings *out, const struct findings_volume_input *in)
@@ -223,14 +268,8 @@ void findings_keyslots(struct findings *out, const struct findings_volume_input 
 		const struct inspect_keyslot *k = &in->header->keyslots[i];
 
 		bound += k->bound && *k->pbkdf.type;
-		if (!strcmp(k->pbkdf.type, "pbkdf2"))
-			find_pbkdf2(out, in, k);
-		else if (*k->pbkdf.type)
-			find_argon2(out, in, k);
-		if (k->unlock_ms > SLOW_MS)
-			findings_add(out, "unlock-slow", FINDING_WARNING,
-				     "Keyslot %d takes about %.0f s to open here.", k->slot,
-				     k->unlock_ms / 1000);
+		find_pbkdf(out, in, k);
+		find_costs(out, k);
 	}
 	if (!bound)
 		finding_fix(findings_add(out, "no-keyslot", FINDING_ERROR,

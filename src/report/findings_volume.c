@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is wrong with a volume's header, mapping and place; its ciphers and password hashes are
- * findings_strength.c's. */
+/* What is wrong with a volume's header, mapping and place; damage is findings_damage.c's, ciphers
+ * and password hashes are findings_strength.c's. */
 #include "report/findings_volume.h"
 
 #include <inttypes.h>
@@ -13,62 +13,57 @@
 /* What a recommendation must bring before it is worth saying. */
 #define FASTER 1.1
 
-static void find_copies(struct findings *out, const struct findings_volume_input *in)
+static bool requires_unknown(const struct inspect *h)
 {
-	static const char *const ids[] = {"primary-damaged", "secondary-damaged"};
-	static const char *const names[] = {"first", "second"};
-	const struct inspect *h = in->header;
-	struct finding *f;
+	const char *word;
 
-	for (unsigned i = 0; i < h->headers.n; i++) {
-		const struct header_copy *c = &h->headers.copies[i];
-
-		if (h->load[i].loads && c->valid)
-			continue;
-		f = findings_add(out, ids[i], FINDING_ERROR,
-				 "The %s copy of the header, at byte %" PRIu64 ", is damaged: %s%s",
-				 names[i], c->offset, c->valid ? h->load[i].reason : c->reason,
-				 c->valid ? "" : ".");
-		finding_fix(f,
-			    h->loaded ? "Save a copy (cryptsetup luksHeaderBackup), find out what "
-					"wrote there, then mend it from the other one: cryptsetup "
-					"repair %.200s"
-				      : "Put a saved header back: cryptsetup luksHeaderRestore "
-					"%.200s --header-backup-file FILE",
-			    in->path);
-	}
-	if (h->headers.n == 2 && h->load[0].loads && h->load[1].loads &&
-	    h->headers.copies[0].sequence != h->headers.copies[1].sequence)
-		finding_fix(findings_add(out, "copies-differ", FINDING_WARNING,
-					 "The two copies of the header are of different age "
-					 "(%" PRIu64 " and %" PRIu64 "): a change was cut short. "
-					 "The newer one counts.",
-					 h->headers.copies[0].sequence,
-					 h->headers.copies[1].sequence),
-			    "cryptsetup repair %.200s makes them the same.", in->path);
+	for (unsigned i = 0; (word = inspect_requirement(h->requirements, i)); i++)
+		if (!strcmp(word, "unknown"))
+			return true;
+	return false;
 }
 
-static void find_reencryption(struct findings *out, const struct findings_volume_input *in)
+/* What the header says must be understood before the volume may be used. */
+static void find_requirements(struct findings *out, const struct findings_volume_input *in)
 {
 	const struct inspect *h = in->header;
-	struct finding *f;
+	bool clean = !strcmp(h->reencrypt, "clean");
 
-	if (inspect_requirement(h->requirements, 0) || *h->reencrypt) {
-		bool unknown = !*h->reencrypt;
+	if (requires_unknown(h))
+		finding_fix(findings_add(out, "requirement-unknown", FINDING_ERROR,
+					 "The header requires %s, which is not known here: only a "
+					 "program that knows it may use the volume or change its "
+					 "header.",
+					 *h->unknown ? h->unknown : "something"),
+			    "Use the program that made it so, or a newer cryptsetup.");
+	else if (*h->reencrypt)
+		finding_fix(findings_add(out, "reencrypt-interrupted",
+					 clean ? FINDING_WARNING : FINDING_ERROR, "%s",
+					 clean ? "A re-encryption has begun and is not finished."
+					       : "A re-encryption was cut short, and the area that "
+						 "it was at must be recovered before use."),
+			    "Go on with it: dmcrypt-tune reencrypt %.200s", in->target);
+	else if (inspect_requirement(h->requirements, 0))
+		finding_fix(findings_add(out, "requirement-unknown", FINDING_ERROR,
+					 "The header requires %s, and says nothing more of it: the "
+					 "volume cannot be used safely.",
+					 inspect_requirement(h->requirements, 0)),
+			    "Use the program that made it so.");
+}
 
-		f = findings_add(out, unknown ? "requirement-unknown" : "reencrypt-interrupted",
-				 unknown || strcmp(h->reencrypt, "clean") ? FINDING_ERROR
-									  : FINDING_WARNING,
-				 unknown ? "The header asks for something that is not known here; "
-					   "the volume cannot be used safely."
-				 : strcmp(h->reencrypt, "clean")
-					 ? "A re-encryption was cut short, and the area that it "
-					   "was at must be recovered before use."
-					 : "A re-encryption has begun and is not finished.");
-		if (unknown)
-			finding_fix(f, "Use a newer cryptsetup.");
-		else
-			finding_fix(f, "Go on with it: dmcrypt-tune reencrypt %.200s", in->path);
+/* Commands that would change a header that must not be changed now are no advice. */
+static void drop_fixes(struct findings *out)
+{
+	bool unknown = false, damaged = findings_damaged(out);
+
+	for (size_t i = 0; i < out->n; i++)
+		unknown |= !strcmp(out->list[i].id, "requirement-unknown");
+	for (size_t i = 0; i < out->n; i++) {
+		struct finding *f = &out->list[i];
+
+		if ((unknown && strcmp(f->id, "requirement-unknown")) ||
+		    (damaged && f->severity != FINDING_ERROR))
+			f->fix[0] = '\0';
 	}
 }
 
@@ -76,30 +71,31 @@ static void find_place(struct findings *out, const struct findings_volume_input 
 {
 	const struct inspect *h = in->header;
 	const struct device_facts *d = in->data;
-	char at[UNITS_MAX], size[UNITS_MAX];
 	struct finding *f;
 
-	if (h->headers.kind == HEADER_LUKS1)
+	if (in->backup)
+		finding_fix(findings_add(out, "header-backup", FINDING_INFO,
+					 "A header and nothing else, as cryptsetup "
+					 "luksHeaderBackup saves it: the data are elsewhere."),
+			    "To use it with them: --header %.80s; to put it back: cryptsetup "
+			    "luksHeaderRestore DEVICE --header-backup-file %.80s",
+			    in->path, in->path);
+	else if (h->headers.kind == HEADER_LUKS1)
 		finding_fix(findings_add(out, "luks1", FINDING_INFO,
 					 "LUKS1 has a single header, no Argon2, no sector size "
 					 "but 512 and no persistent flags."),
 			    "Unless a boot loader needs it, and while it is closed: cryptsetup "
 			    "convert %.200s --type luks2",
-			    in->path);
-	if (!d || in->detached)
+			    in->target);
+	if (!in->backup && (!d || in->detached))
 		finding_fix(findings_add(out, "detached", FINDING_INFO,
 					 "The header stands apart from the data: without it they "
 					 "are lost."),
 			    "Keep a copy of it.");
-	if (!d)
+	if (!d || h->data_offset >= d->size)
 		return;
-	if (!in->detached && h->data_offset >= d->size)
-		findings_add(out, "data-outside", FINDING_ERROR,
-			     "The data begin at %s, and the device ends at %s: it is a detached "
-			     "header, or the device was cut.",
-			     units_size(h->data_offset, at), units_size(d->size, size));
-	else if (h->data_offset % PHYSICAL_4K ||
-		 (d->physical_block && h->data_offset % d->physical_block)) {
+	if (h->data_offset % PHYSICAL_4K ||
+	    (d->physical_block && h->data_offset % d->physical_block)) {
 		f = findings_add(out, "data-misaligned", FINDING_WARNING,
 				 "The data begin at byte %" PRIu64
 				 ", which is no multiple of the disk's blocks: each write costs "
@@ -129,7 +125,7 @@ static void find_sector(struct findings *out, const struct findings_volume_input
 			    ? "LUKS1 has no others: make a LUKS2 volume, or convert it first."
 			    : "If what is on it works with blocks of 4096 bytes: dmcrypt-tune "
 			      "reencrypt %.150s --auto --sector-size 4096",
-		    in->path);
+		    in->target);
 }
 
 static bool has_workqueue_flag(const struct findings_volume_input *in)
@@ -158,9 +154,12 @@ static void find_flags(struct findings *out, const struct findings_volume_input 
 			 "%s, and every request goes through dm-crypt's work queues, which costs "
 			 "latency there.",
 			 nvme ? "The disk is an NVMe" : "The disk does not rotate");
-	finding_fix(f, "Measure whether the flags help, and set them: dmcrypt-tune tune %.150s%s",
-		    in->mapping ? in->mapping->name : in->path,
-		    in->header && in->header->headers.kind == HEADER_LUKS2 ? " --persistent" : "");
+	finding_fix(
+		f, "Measure whether the flags help, and set them: dmcrypt-tune tune %.90s%s%.90s%s",
+		in->mapping ? in->mapping->name : in->target,
+		in->mapping && in->header_file ? " --header " : "",
+		in->mapping && in->header_file ? in->header_file : "",
+		in->header && in->header->headers.kind == HEADER_LUKS2 ? " --persistent" : "");
 }
 
 /* A mapping made from another header than the one that stands there now. */
@@ -202,15 +201,7 @@ static void find_better(struct findings *out, const struct findings_volume_input
 	else
 		return;
 	if (in->header && in->header->headers.kind == HEADER_LUKS2)
-		finding_fix(f, "dmcrypt-tune reencrypt %.200s --auto", in->path);
-}
-
-bool findings_damaged(const struct findings *findings)
-{
-	for (size_t i = 0; i < findings->n; i++)
-		if (strstr(findings->list[i].id, "-damaged"))
-			return true;
-	return false;
+		finding_fix(f, "dmcrypt-tune reencrypt %.200s --auto", in->target);
 }
 
 int findings_volume(struct findings *findings, const struct findings_volume_input *in)
@@ -221,9 +212,9 @@ int findings_volume(struct findings *findings, const struct findings_volume_inpu
 
 	memset(findings, 0, sizeof(*findings));
 	if (in->header)
-		find_copies(findings, in);
+		findings_damage(findings, in);
 	if (h) {
-		find_reencryption(findings, in);
+		find_requirements(findings, in);
 		find_place(findings, in);
 		findings_keyslots(findings, in);
 	}
@@ -235,5 +226,6 @@ int findings_volume(struct findings *findings, const struct findings_volume_inpu
 	}
 	find_difference(findings, in);
 	find_better(findings, in);
+	drop_fixes(findings);
 	return findings_sort(findings);
 }

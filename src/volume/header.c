@@ -12,6 +12,7 @@
 #include "volume/extent.h"
 
 #define BINARY_SIZE     4096
+#define MARK_SIZE       8           /* with the version */
 #define COPY_SIZE_FIRST 0x4000ULL   /* sizes, and places of the second copy, double from here … */
 #define COPY_SIZE_LAST  0x400000ULL /* … to here */
 
@@ -91,34 +92,56 @@ static int check_sum(struct header_copy *c, int fd)
 	return ret;
 }
 
-/* A copy of LUKS2 at `offset`, with the magic that belongs there. */
-static int read_copy(struct header_copy *c, int fd, uint64_t size, uint64_t offset,
-		     const unsigned char magic[6])
+/* Whether the mark and a version of LUKS2 begin a copy whose whole is on the device; if not, says
+ * why. */
+static bool check_begin(struct header_copy *c, const unsigned char *b, uint64_t there,
+			const unsigned char magic[6])
 {
-	unsigned char b[BINARY_SIZE];
-	int ret;
-
-	*c = (struct header_copy){.offset = offset};
-	if (offset + sizeof(b) > size) {
-		unsound(c, "the device ends before it");
-		return 0;
-	}
-	ret = extent_read(fd, b, sizeof(b), offset);
-	if (ret)
-		return ret;
-	if (memcmp(b, magic, 6) || number(b + AT_VERSION, 2) != 2) {
+	if (memcmp(b, magic, 6)) {
 		unsound(c, "its mark is not there");
-		return 0;
+		return false;
+	}
+	c->version = (unsigned)number(b + AT_VERSION, 2);
+	if (c->version != 2) {
+		unsound(c, "it says that it is of version %u, not 2", c->version);
+		return false;
 	}
 	c->size = number(b + AT_SIZE, 8);
 	c->sequence = number(b + AT_SEQUENCE, 8);
 	text(c->checksum, b + AT_CHECKSUM_NAME, 32);
 	text(c->uuid, b + AT_UUID, 40);
-	if (!size_possible(c->size) || c->size > size - offset) {
+	if (!size_possible(c->size)) {
 		unsound(c, "it claims a size of %" PRIu64 " bytes", c->size);
 		c->size = 0;
+		return false;
+	}
+	if (c->size > there) {
+		unsound(c,
+			"it has %" PRIu64 " bytes, and the device ends after %" PRIu64 " of them",
+			c->size, there);
+		c->cut = true;
+		return false;
+	}
+	return true;
+}
+
+/* A copy of LUKS2 at `offset`, with the magic that belongs there. */
+static int read_copy(struct header_copy *c, int fd, uint64_t size, uint64_t offset,
+		     const unsigned char magic[6])
+{
+	unsigned char b[BINARY_SIZE] = {0};
+	uint64_t there = size > offset ? size - offset : 0;
+	int ret;
+
+	*c = (struct header_copy){.offset = offset};
+	if (!there) {
+		unsound(c, "the device ends before it");
+		c->cut = true;
 		return 0;
 	}
+	ret = extent_read(fd, b, there < sizeof(b) ? there : sizeof(b), offset);
+	if (ret || !check_begin(c, b, there, magic))
+		return ret;
 	c->found = c->valid = true;
 	if (number(b + AT_OFFSET, 8) != offset || (offset && offset != c->size)) {
 		unsound(c, "it says that it stands at byte %" PRIu64, number(b + AT_OFFSET, 8));
@@ -127,16 +150,22 @@ static int read_copy(struct header_copy *c, int fd, uint64_t size, uint64_t offs
 	return check_sum(c, fd);
 }
 
-/* Where the first copy is gone nothing says where the second one stands. */
+/* It follows the first one; where that is unsound or gone, what it says of its size may be wrong.
+ */
 static int read_second(struct headers *h, int fd, uint64_t size)
 {
-	struct header_copy *c = &h->copies[1];
+	struct header_copy *first = &h->copies[0], *c = &h->copies[1];
 	int ret = 0;
 
-	if (h->copies[0].found)
-		return read_copy(c, fd, size, h->copies[0].size, second_magic);
+	if (first->size)
+		ret = read_copy(c, fd, size, first->size, second_magic);
+	if (ret || c->found || first->valid)
+		return ret;
 	for (uint64_t at = COPY_SIZE_FIRST; at <= COPY_SIZE_LAST && !ret && !c->found; at *= 2)
 		ret = read_copy(c, fd, size, at, second_magic);
+	if (!ret && !c->found)
+		ret = read_copy(c, fd, size, first->size ? first->size : COPY_SIZE_FIRST,
+				second_magic);
 	return ret;
 }
 
@@ -146,7 +175,7 @@ static int read_luks2(struct headers *h, int fd, uint64_t size)
 
 	if (!ret)
 		ret = read_second(h, fd, size);
-	if (ret || (!h->copies[0].found && !h->copies[1].found))
+	if (ret || (h->copies[0].version != 2 && !h->copies[1].found))
 		return ret;
 	h->kind = HEADER_LUKS2;
 	h->n = 2;
@@ -160,17 +189,22 @@ int headers_read(struct headers *headers, int fd, uint64_t size)
 	int ret;
 
 	*headers = (struct headers){0};
-	if (size < sizeof(b))
+	if (size < MARK_SIZE)
 		return 0;
-	ret = extent_read(fd, b, sizeof(b), 0);
+	ret = extent_read(fd, b, size < sizeof(b) ? size : sizeof(b), 0);
 	if (ret)
 		return ret;
 	if (memcmp(b, first_magic, 6) || number(b + AT_VERSION, 2) != 1)
 		return read_luks2(headers, fd, size);
 	headers->kind = HEADER_LUKS1;
 	headers->n = 1;
-	c->found = c->valid = true;
+	c->version = 1;
 	c->size = HEADER_LUKS1_SIZE;
 	text(c->uuid, b + LUKS1_AT_UUID, 40);
+	c->found = c->valid = size >= sizeof(b);
+	if (!c->valid)
+		unsound(c, "it has %lu bytes, and the device ends after %" PRIu64 " of them",
+			HEADER_LUKS1_SIZE, size);
+	c->cut = !c->valid;
 	return 0;
 }

@@ -18,10 +18,12 @@ enum header_kind { HEADER_NONE, HEADER_LUKS1, HEADER_LUKS2 };
 
 /* One copy of a LUKS2 header, or LUKS1's only one. */
 struct header_copy {
-	bool found;          /* its magic is there, and a size that can be */
+	bool found;          /* its mark is there, with a version and a size that can be */
 	bool valid;          /* and all that is checked here agrees */
 	char reason[160];    /* why not, or "" */
 	uint64_t offset;     /* bytes; of one that is not there, where it should stand */
+	bool cut;            /* the device ends before its end */
+	unsigned version;    /* as it stands beside the mark; 0: there is no mark */
 	uint64_t size;       /* bytes with its JSON area; 0: not known */
 	uint64_t sequence;   /* the higher is the newer; 0 for LUKS1 */
 	char uuid[41];       /* as it stands there */
@@ -37,8 +39,9 @@ struct headers {
 
 /*
  * Reads what stands on fd, which is `size` bytes long. kind HEADER_NONE, and 0, where there is
- * neither header; a second header whose first is gone is found at each of the places that it may
- * have. -errno when it cannot be read, or -ENOMEM.
+ * neither header; copies[0].version is then not 0 where there is one of a version that is not known
+ * here. A header that the device ends within is one, and damaged. A second header whose first is
+ * gone is found at each of the places that it may have. -errno when it cannot be read, or -ENOMEM.
  */
 int headers_read(struct headers *headers, int fd, uint64_t size);
 

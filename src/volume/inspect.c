@@ -9,9 +9,13 @@
 #include <unistd.h>
 
 #include "volume/extent.h"
+#include "volume/inspect_internal.h"
 #include "volume/luks_internal.h"
 
+#define SECTOR       512U
 #define SECTOR_SHIFT 9
+#define STRIPES      4000U /* into which every keyslot splits its key */
+#define PAGE         4096U
 #define ROOM         (1ULL << 30)
 
 /* The metadata as they stand on the device, and the memory file that libcryptsetup sees. */
@@ -75,6 +79,7 @@ static void fill_keyslot(struct inspect_keyslot *k, struct crypt_device *cd, int
 						 [CRYPT_SLOT_PRIORITY_PREFER] = "prefer"};
 	crypt_keyslot_priority priority = crypt_keyslot_get_priority(cd, slot);
 	struct crypt_pbkdf_type pbkdf;
+	uint64_t area = 0, split;
 	size_t bytes = 0;
 	int key;
 
@@ -94,17 +99,25 @@ static void fill_keyslot(struct inspect_keyslot *k, struct crypt_device *cd, int
 	k->pbkdf.iterations = pbkdf.iterations;
 	k->pbkdf.memory = (uint64_t)pbkdf.max_memory_kb << 10;
 	k->pbkdf.threads = pbkdf.parallel_threads;
+	/* The area has room to spare; the split key fills whole sectors. */
+	split = ((uint64_t)(key > 0 ? key : 0) * STRIPES + SECTOR - 1) / SECTOR * SECTOR;
+	if (!crypt_keyslot_area(cd, slot, &k->area_offset, &area) && split <= area)
+		k->area_size = split;
 }
 
 static void fill_keyslots(struct inspect *in, struct crypt_device *cd)
 {
 	int slots = crypt_keyslot_max(crypt_get_type(cd)), tokens = 0;
+	uint64_t at, len;
 
 	for (int slot = 0; slot < slots && in->n_keyslots < INSPECT_KEYSLOTS; slot++) {
 		crypt_keyslot_info state = crypt_keyslot_status(cd, slot);
 
 		if (state > CRYPT_SLOT_INACTIVE)
 			fill_keyslot(&in->keyslots[in->n_keyslots++], cd, slot, state);
+		if (in->headers.kind == HEADER_LUKS1 && !crypt_keyslot_area(cd, slot, &at, &len) &&
+		    at + len > in->header_end)
+			in->header_end = at + len;
 	}
 	if (in->headers.kind == HEADER_LUKS2)
 		tokens = crypt_token_max(CRYPT_LUKS2);
@@ -145,6 +158,9 @@ static void fill_reencrypt(struct inspect *in, struct crypt_device *cd)
 
 	if (state < CRYPT_REENCRYPT_NONE || state > CRYPT_REENCRYPT_INVALID)
 		state = CRYPT_REENCRYPT_INVALID;
+	/* It says that of every requirement that it does not know. */
+	if (state == CRYPT_REENCRYPT_INVALID && in->requirements & CRYPT_REQUIREMENT_UNKNOWN)
+		state = CRYPT_REENCRYPT_NONE;
 	copy_text(in->reencrypt, sizeof(in->reencrypt), states[state]);
 	copy_text(in->resilience, sizeof(in->resilience), params.resilience);
 }
@@ -183,7 +199,7 @@ static int load(const struct copy *c, enum header_kind kind, struct inspect *in,
 		struct inspect_load *result, struct status *st)
 {
 	struct crypt_device *cd = NULL;
-	struct luks_log log = {.name = c->name};
+	struct luks_log log = {.name = c->name, .explain = true};
 	char path[32];
 	int ret = extent_write(c->fd, c->bytes, c->len, 0);
 
@@ -192,11 +208,18 @@ static int load(const struct copy *c, enum header_kind kind, struct inspect *in,
 				  strerror(-ret));
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", c->fd);
 	log.path = path;
+	/* What its validation of the metadata dislikes it tells no other way. */
+	crypt_set_debug_level(CRYPT_DEBUG_ALL);
 	ret = luks_begin(&cd, &log);
 	if (!ret)
 		ret = crypt_load(cd, kind == HEADER_LUKS1 ? CRYPT_LUKS1 : CRYPT_LUKS2, NULL);
+	crypt_set_debug_level(CRYPT_DEBUG_NONE);
 	result->loads = !ret;
-	if (ret)
+	if (ret && ret == -EINVAL && !*log.text)
+		copy_text(result->reason, sizeof(result->reason),
+			  "its JSON area is not what a header needs, and libcryptsetup says no "
+			  "more of it.");
+	else if (ret)
 		copy_text(result->reason, sizeof(result->reason), luks_words(&log, ret));
 	else if (in)
 		fill(in, cd);
@@ -217,13 +240,27 @@ static int load_alone(struct inspect *in, const struct copy *c, unsigned which, 
 		return 0;
 	}
 	/* Where the first copy is sound, nothing but its own size says where the second stands. */
-	if (!other->found || other->offset + sizeof(mark) > c->len)
+	if (!other->version || other->offset + sizeof(mark) > c->len)
 		return load(c, in->headers.kind, NULL, &in->load[which], st);
 	memcpy(kept, c->bytes + other->offset, sizeof(kept));
 	memcpy(c->bytes + other->offset, mark, sizeof(mark));
 	ret = load(c, in->headers.kind, NULL, &in->load[which], st);
 	memcpy(c->bytes + other->offset, kept, sizeof(kept));
 	return ret;
+}
+
+static int look_closer(struct inspect *in, const struct copy *c, int fd, uint64_t size,
+		       struct status *st)
+{
+	int ret;
+
+	inspect_metadata(in, c->bytes, c->len);
+	ret = inspect_areas(in, fd, size);
+	if (ret == -ENOMEM)
+		return status_nomem(st);
+	return ret ? status_set(st, ST_DEVICE, -ret, "The keyslots of %s cannot be read: %s.",
+				c->name, strerror(-ret))
+		   : 0;
 }
 
 int inspect_header(struct inspect *inspect, int fd, uint64_t size, const char *name,
@@ -249,8 +286,17 @@ int inspect_header(struct inspect *inspect, int fd, uint64_t size, const char *n
 		inspect->load[0] = whole;
 	for (unsigned i = 0; i < 2 && !ret && inspect->headers.kind == HEADER_LUKS2; i++)
 		ret = load_alone(inspect, &copy, i, st);
+	if (!ret && inspect->loaded)
+		ret = look_closer(inspect, &copy, fd, size, st);
 	copy_free(&copy);
 	return ret;
+}
+
+uint64_t inspect_backup_size(const struct inspect *in)
+{
+	if (in->headers.kind == HEADER_LUKS2)
+		return 2 * in->metadata_size + in->keyslots_size;
+	return (in->header_end + PAGE - 1) / PAGE * PAGE;
 }
 
 const char *inspect_flag(uint32_t flags, unsigned i)

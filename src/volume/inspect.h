@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a LUKS header says, without writing to where it stands: libcryptsetup loads, and may mend, a
- * copy of its metadata in memory. No secret is needed, and none is read: keyslot areas stay where
- * they are.
+ * copy of its metadata in memory. No secret is needed. Of the keyslots' areas only how their bytes
+ * are distributed is looked at.
  */
 #ifndef DMCT_VOLUME_INSPECT_H
 #define DMCT_VOLUME_INSPECT_H
@@ -12,6 +12,7 @@
 #include "volume/header.h"
 
 #define INSPECT_KEYSLOTS 32 /* LUKS2_KEYSLOTS_MAX; LUKS1 has 8 */
+#define INSPECT_ABSURD   64
 
 struct inspect_keyslot {
 	int slot;
@@ -21,6 +22,12 @@ struct inspect_keyslot {
 	unsigned key_bits;       /* of the key that it holds */
 	struct plan_pbkdf pbkdf; /* type "": it has none */
 	double unlock_ms;        /* here; 0: not known. The caller's, by inspect_unlock_times() */
+	/* A cost that cannot be ("-1 iterations"), or "". */
+	char absurd[INSPECT_ABSURD];
+	/* Where the key is, split and encrypted, in bytes; size 0: not known. */
+	uint64_t area_offset, area_size;
+	bool area_outside; /* beyond the device's end */
+	unsigned area_bad; /* of its 512-byte sectors so many are no ciphertext: overwritten */
 };
 
 /* What libcryptsetup says of each copy alone. */
@@ -40,6 +47,7 @@ struct inspect {
 	unsigned sector;
 	uint64_t data_offset;                  /* bytes */
 	uint64_t metadata_size, keyslots_size; /* LUKS2: bytes */
+	uint64_t header_end;                   /* LUKS1: where the last keyslot's area ends */
 	char integrity[40];                    /* "hmac(sha256)", "aead", …; "" without */
 	unsigned tag;                          /* bytes beside each sector */
 	bool known;                            /* spec is set: a cipher that this program knows */
@@ -49,8 +57,10 @@ struct inspect {
 	unsigned n_keyslots, n_tokens;
 	uint32_t flags;        /* persistent, libcryptsetup's CRYPT_ACTIVATE_* */
 	uint32_t requirements; /* CRYPT_REQUIREMENT_* */
-	char reencrypt[16];    /* "", "clean", "crashed", "invalid" */
-	char resilience[24];   /* of a re-encryption under way */
+	char unknown[200];     /* those that are not known, by name: "\"a\", \"b\"", or "" */
+	char digest_absurd[INSPECT_ABSURD]; /* as a keyslot's, of the volume key's digest */
+	char reencrypt[16];                 /* "", "clean", "crashed", "invalid" */
+	char resilience[24];                /* of a re-encryption under way */
 };
 
 /*
@@ -67,6 +77,9 @@ int inspect_header(struct inspect *inspect, int fd, uint64_t size, const char *n
  * *reason (size bytes) saying why.
  */
 void inspect_unlock_times(struct inspect *inspect, char *reason, size_t size);
+
+/* How many bytes a copy of the header made by cryptsetup luksHeaderBackup has; 0: not known. */
+uint64_t inspect_backup_size(const struct inspect *inspect);
 
 /* The persistent activation flags in words, cryptsetup's: "no-read-workqueue", …; NULL beyond the
  * i-th that is set. */

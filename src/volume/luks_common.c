@@ -37,8 +37,16 @@ static void log_append(struct luks_log *log, const char *text)
 
 static void on_message(int level, const char *message, void *arg)
 {
-	if (arg && level == CRYPT_LOG_ERROR)
-		log_append(arg, message);
+	struct luks_log *log = arg;
+
+	if (!log)
+		return;
+	if (level == CRYPT_LOG_ERROR)
+		log_append(log, message);
+	else if (log->explain && level == CRYPT_LOG_DEBUG && !strstr(message, "validation failed"))
+		snprintf(log->last, sizeof(log->last), "%s", message);
+	else if (log->explain && level == CRYPT_LOG_DEBUG && *log->last && !*log->text)
+		log_append(log, log->last);
 }
 
 void luks_log_to(struct luks_log *log)

@@ -12,6 +12,9 @@ struct luks_log {
 	const char *path; /* what it was told to open, … */
 	const char *name; /* … and what the user calls that */
 	char text[512];   /* its complaints, one after the other */
+	bool explain;     /* where it only says that validation failed, add what it disliked: needs
+			     CRYPT_DEBUG_ALL */
+	char last[256];   /* its last remark, for that */
 };
 
 /* Makes a context on path; luks_end() frees it. 0 or -errno. */

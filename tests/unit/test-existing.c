@@ -143,12 +143,18 @@ static void test_headers(void)
 		memcpy(bytes + 72, "sha256", 7);
 		if (headers_read(&h, fd, i % 3 ? 65536 : 4096 + (uint64_t)i) || h.copies[0].valid)
 			break;
-		found += h.kind == HEADER_LUKS2;
+		found += h.kind == HEADER_LUKS2 && h.copies[0].found;
 	}
 	ok(i == 2000 && found > 600, "%d random headers, %u of them with a size that can be", i,
 	   found);
 	ok(!headers_read(&h, fd, 0) && h.kind == HEADER_NONE, "an empty device");
-	ok(!headers_read(&h, fd, 591) && h.kind == HEADER_NONE, "one shorter than any header");
+	ok(!headers_read(&h, fd, 7) && h.kind == HEADER_NONE, "one shorter than any mark");
+	ok(!headers_read(&h, fd, 591) && h.kind == HEADER_LUKS2 && !h.copies[0].found &&
+		   h.copies[0].cut && h.copies[1].cut,
+	   "one that is cut within its header");
+	bytes[7] = 3;
+	ok(!headers_read(&h, fd, 65536) && h.kind == HEADER_NONE && h.copies[0].version == 3,
+	   "a version that there is not");
 	ok(headers_read(&h, fd, 1 << 20) != 0 || h.kind != HEADER_LUKS1, "one that is cut off");
 	munmap(bytes, 65536);
 	close(fd);
