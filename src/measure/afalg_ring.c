@@ -14,13 +14,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#ifndef AF_ALG
-#define AF_ALG 38
-#endif
-#ifndef SOL_ALG
-#define SOL_ALG 279
-#endif
-
 /* Pages that a pipe holds unless told otherwise (pipe(7)). */
 #define PIPE_PAGES 16
 
@@ -41,13 +34,14 @@ struct afalg_ring {
 	struct io_event *events;
 };
 
-static int bind_tfm(const char *name)
+int afalg_bind(const char *type, const char *name)
 {
-	struct sockaddr_alg sa = {.salg_family = AF_ALG, .salg_type = "skcipher"};
+	struct sockaddr_alg sa = {.salg_family = AF_ALG};
 	int err, fd = socket(AF_ALG, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
 		return -errno;
+	snprintf((char *)sa.salg_type, sizeof(sa.salg_type), "%s", type);
 	snprintf((char *)sa.salg_name, sizeof(sa.salg_name), "%s", name);
 	if (!bind(fd, (struct sockaddr *)&sa, sizeof(sa)))
 		return fd;
@@ -89,8 +83,7 @@ bool afalg_can_splice(size_t size)
 	return size % page ? size <= whole - page : size <= whole;
 }
 
-/* More than the socket's buffer would wait for a reader that is this thread itself. */
-static int make_room(int fd, size_t size, struct backend_error *error)
+int afalg_make_room(int fd, size_t size, struct backend_error *error)
 {
 	static const int options[] = {SO_SNDBUF, SO_RCVBUF};
 
@@ -120,7 +113,7 @@ static int open_sockets(struct afalg_ring *ring, struct backend_error *error)
 		if (ring->sockets[i] < 0)
 			return backend_fail(error, errno, "request socket %u of %u: %s", i + 1,
 					    ring->depth, strerror(errno));
-		ret = make_room(ring->sockets[i], ring->size, error);
+		ret = afalg_make_room(ring->sockets[i], ring->size, error);
 		if (ret)
 			return ret;
 	}
@@ -153,7 +146,7 @@ static int set_up(struct afalg_ring *ring, const struct backend_cell *cell, cons
 		return backend_fail(error, ENOMEM, "out of memory");
 	for (unsigned i = 0; i < ring->depth; i++)
 		ring->sockets[i] = -1;
-	ring->tfm = bind_tfm(name);
+	ring->tfm = afalg_bind("skcipher", name);
 	if (ring->tfm < 0)
 		return backend_fail(error, -ring->tfm, "AF_ALG gives no %s: %s", name,
 				    strerror(-ring->tfm));

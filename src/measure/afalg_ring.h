@@ -15,6 +15,21 @@
 
 #include "measure/backend.h"
 
+#ifndef AF_ALG
+#define AF_ALG 38
+#endif
+#ifndef SOL_ALG
+#define SOL_ALG 279
+#endif
+
+/* A socket of the kernel's algorithm of that type ("skcipher", "aead") and name, without a key; or
+ * -errno. */
+int afalg_bind(const char *type, const char *name);
+
+/* Lets a request socket take `size` bytes at once: what is more than its buffer would wait for a
+ * reader that is this thread itself. 0, or -EMSGSIZE with *error. */
+int afalg_make_room(int fd, size_t size, struct backend_error *error);
+
 struct afalg_ring;
 
 /* What one request is about. */

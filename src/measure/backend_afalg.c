@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "measure/afalg_ring.h"
+#include "measure/afalg_seal.h"
 #include "measure/backend.h"
 #include "measure/kcapi_load.h"
 
@@ -22,6 +23,7 @@
 #define KCAPI_PAGES 16
 
 struct state {
+	struct auth *auth; /* of specs that have a tag: of the rest only the size is used then */
 	const struct kcapi_library *kcapi;
 	struct kcapi_handle *handle;
 	struct afalg_ring *ring; /* NULL: by libkcapi */
@@ -34,11 +36,12 @@ struct state {
 };
 
 /* dm-crypt hands every spec that is offered a 64-bit little-endian sector number as the IV, padded
- * with zeros; ESSIV is a template of the kernel's since 5.4. */
+ * with zeros, or a random one; ESSIV is a template of the kernel's since 5.4. */
 static bool afalg_implements(const struct spec *spec)
 {
-	return !spec->kind->integrity &&
-	       (!strcmp(spec->kind->iv, "plain64") || !strncmp(spec->kind->kernel, "essiv(", 6) ||
+	if (spec->kind->integrity)
+		return !spec->kind->record;
+	return (!strcmp(spec->kind->iv, "plain64") || !strncmp(spec->kind->kernel, "essiv(", 6) ||
 		spec->kind == &backend_null_kind);
 }
 
@@ -94,6 +97,7 @@ static void afalg_close(void *arg)
 {
 	struct state *state = arg;
 
+	auth_close(state->auth);
 	afalg_ring_free(state->ring);
 	if (state->handle)
 		state->kcapi->cipher_destroy(state->handle);
@@ -132,6 +136,31 @@ static bool wants_ring(const struct backend_cell *cell)
 	       (cell->path == MEASURE_COPY && cell->size > afalg_send_buffer());
 }
 
+static int open_auth(void **out, const struct backend_cell *cell, const uint8_t *raw,
+		     struct backend_error *error)
+{
+	struct sealer sealer;
+	struct state *state;
+	int ret;
+
+	if (cell->depth > 1 || cell->path != MEASURE_COPY)
+		return backend_fail(error, EOPNOTSUPP,
+				    "specs with an integrity mode are measured one request at a "
+				    "time, and copied");
+	state = calloc(1, sizeof(*state));
+	if (!state)
+		return backend_fail(error, ENOMEM, "out of memory");
+	state->size = cell->size;
+	ret = afalg_sealer(&sealer, cell, raw, error);
+	if (!ret)
+		ret = auth_open(&state->auth, cell, &sealer, error);
+	if (ret)
+		free(state);
+	else
+		*out = state;
+	return ret;
+}
+
 static int afalg_open(void **out, const struct backend_cell *cell, const uint8_t *raw,
 		      struct backend_error *error)
 {
@@ -143,6 +172,8 @@ static int afalg_open(void **out, const struct backend_cell *cell, const uint8_t
 	ret = known_failure(cell, error);
 	if (ret)
 		return ret;
+	if (cell->spec.kind->integrity)
+		return open_auth(out, cell, raw, error);
 	state = calloc(1, sizeof(*state));
 	if (!state)
 		return backend_fail(error, ENOMEM, "out of memory");
@@ -200,6 +231,10 @@ static int crypt_requests(struct state *state, enum engine_direction direction, 
 
 static int afalg_crypt(void *arg, enum engine_direction direction, uint8_t *data, uint64_t sector)
 {
+	struct state *state = arg;
+
+	if (state->auth)
+		return auth_crypt(state->auth, direction, data, sector);
 	put_request(arg, 0, data, sector);
 	return crypt_requests(arg, direction, 1);
 }
@@ -211,6 +246,8 @@ static int afalg_run(void *arg, struct backend_buffer *buffer, uint64_t rounds)
 	uint8_t *data;
 	int ret = 0;
 
+	if (state->auth)
+		return auth_run(state->auth, buffer, rounds);
 	while (rounds-- && !ret) {
 		for (unsigned i = 0; i < state->depth; i++) {
 			data = backend_next(buffer, state->size, &sector);
@@ -219,6 +256,13 @@ static int afalg_run(void *arg, struct backend_buffer *buffer, uint64_t rounds)
 		ret = crypt_requests(state, state->direction, state->depth);
 	}
 	return ret;
+}
+
+static uint8_t *afalg_stored(void *arg, size_t i)
+{
+	const struct state *state = arg;
+
+	return auth_stored(state->auth, i);
 }
 
 const struct backend backend_afalg = {
@@ -230,6 +274,7 @@ const struct backend backend_afalg = {
 	.open = afalg_open,
 	.crypt = afalg_crypt,
 	.run = afalg_run,
+	.stored = afalg_stored,
 	.close = afalg_close,
 };
 #endif

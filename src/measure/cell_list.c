@@ -283,8 +283,9 @@ static int add_fits(const struct builder *b)
 	for (size_t i = 0; i < request.n_specs && !ret; i++) {
 		struct backend_cell what = {.spec = request.specs[i], .facts = b->facts};
 
-		/* Who names a sector size wants that. */
-		for (size_t s = 0; s < n_sizes && !ret && !what.spec.sector; s++) {
+		/* Who names a sector size wants that; and a tag belongs to a sector. */
+		for (size_t s = 0;
+		     s < n_sizes && !ret && !what.spec.sector && !what.spec.kind->integrity; s++) {
 			if (has_request(b, &what.spec, sizes[s]))
 				continue;
 			request.sizes = &sizes[s];

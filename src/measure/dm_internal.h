@@ -21,6 +21,7 @@ int dm_list(struct dm_listed **list, size_t *n);
 struct dm_look {
 	char uuid[DM_UUID_MAX_LEN];
 	char target[32]; /* of the only one; "" when there is none, or more than one */
+	bool empty;      /* no table is in use */
 	char on[32];     /* crypt: the device below, "MAJOR:MINOR" */
 };
 

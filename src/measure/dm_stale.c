@@ -62,10 +62,14 @@ void dm_remove_stale(const struct dm_owner *self)
 
 	if (dm_list(&list, &n))
 		n = 0;
-	/* What stands on a zero target goes before it. */
+	/* What stands on a zero target goes before it; and what was killed before its table was in
+	 * use, which may hold one all the same. */
 	for (size_t i = 0; i < n; i++)
 		if (is_mine(&mine, list[i].name) && !strcmp(mine.look.target, "crypt") &&
 		    on_our_zero(mine.look.on, &mine.owner, list, n))
+			remove_if_stale(&mine, list[i].name, self);
+	for (size_t i = 0; i < n; i++)
+		if (is_mine(&mine, list[i].name) && mine.look.empty)
 			remove_if_stale(&mine, list[i].name, self);
 	for (size_t i = 0; i < n; i++)
 		if (is_mine(&mine, list[i].name) && !strcmp(mine.look.target, "zero"))

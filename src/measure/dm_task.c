@@ -212,6 +212,7 @@ int dm_look(struct dm_look *look, const char *name)
 	if (!ret) {
 		next = dm_get_next_target(task, NULL, &start, &length, &target, &params);
 		snprintf(look->uuid, sizeof(look->uuid), "%s", dm_task_get_uuid(task));
+		look->empty = !target;
 		snprintf(look->target, sizeof(look->target), "%s", !next && target ? target : "");
 		look->on[0] = '\0';
 		if (params && !strcmp(look->target, "crypt"))

@@ -50,7 +50,8 @@ int dm_device_remove(const struct dm_device *device);
 
 /*
  * Removes the mappings of this program's whose process is known to be dead (measure/dm_name.h): of
- * our names and UUIDs, and no other tables than ours: a zero target, or a crypt target on it.
+ * our names and UUIDs, and no other tables than ours: a zero target, a crypt target on it, or none
+ * yet.
  */
 void dm_remove_stale(const struct dm_owner *self);
 

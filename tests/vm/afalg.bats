@@ -78,3 +78,19 @@ checked() {
 	is "$(json '[.results[] | select(.size == 512) | .checked] | all')" true
 	is "$(json '[.results[] | select(.size == 65536) | .error.code] | unique | join(" ")')" EMSGSIZE
 }
+
+@test "specs with an integrity mode: every cipher's tags and ciphertext checked; what is recommended of them rests on it" {
+	local modes=(aes-gcm-random/256+aead aegis128-random/128+aead chacha20-random/256+poly1305 aes-xts-plain64/512+hmac-sha256
+		aes-xts-random/256+hmac-sha256 aes-cbc-essiv:sha256/256+hmac-sha256)
+	expect 0 "$DMCT" bench --json --engine afalg --sector-size 512,4096 --time 4 "${modes[@]}"
+	checked 24
+	expect 7 "$DMCT" bench --json --engine afalg --depth 4 --time 0.5 aes-gcm-random/256+aead@4096
+	is "$(json '[.results[].error.reason] | unique | join(" ")')" \
+		"specs with an integrity mode are measured one request at a time, and copied"
+	# dm-crypt without dm-integrity is not what such a volume runs.
+	expect 7 "$DMCT" bench --json --engine dm --time 0.5 aes-xts-plain64/512+hmac-sha256@4096
+	is "$(json '[.results[].error.code] | unique | join(" ")')" EOPNOTSUPP
+	image 48M
+	expect 0 "$DMCT" recommend --json --time 1 --pbkdf-force-iterations 4 --integrity hmac-sha256 "$loop"
+	is "$(json '.choice | "\(.basis) \(.strength_bits)"')" "afalg 256"
+}
