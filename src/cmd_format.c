@@ -31,6 +31,8 @@ static const struct opt table[] = {
 	{"header", 0, OPT_STRING, "PATH", FORMAT(header), 0, 0,
 	 "Write the header to PATH, a new file or another block\ndevice, instead of DEVICE, where data then "
 	 "begin at\nbyte 0. Without it the data are lost: keep a copy."},
+	{"integrity-no-wipe", 0, OPT_FLAG, NULL, FORMAT(no_wipe), 0, 0,
+	 "With --integrity: do not write the device once. Reading\nwhat was never written fails then."},
 	{"key-file", 'd', OPT_STRING, "FILE", FORMAT(key_file), 0, 0,
 	 "Read the secret from FILE (-: standard input), all of\nit, newlines included. Without it, or "
 	 "from a\nterminal, a passphrase is asked for."},
@@ -135,6 +137,8 @@ static int prepare(struct format *f, struct status *st)
 		ret = format_fit_luks1(&f->plan, st);
 	f->plan.header = options.header;
 	if (!ret)
+		ret = format_check_integrity(f, st);
+	if (!ret)
 		ret = format_check_offset(&f->plan, &options, st);
 	/* Not done by cmd_plan_make() for saved results; does nothing twice. */
 	if (!ret)
@@ -165,6 +169,8 @@ static int use_once(struct format *f, const struct secret *key, struct status *s
 	const struct kernel_dm *dm = &f->source.facts.kernel.dm;
 	int ret;
 
+	if (f->mapped)
+		return 0;
 	if (options.no_verify)
 		snprintf(f->unmapped, sizeof(f->unmapped), "--no-verify");
 	else if (f->guard.device.kind == DEVICE_FILE)
@@ -259,7 +265,7 @@ static int run(const struct cmd_globals *globals, char **operands, int n, struct
 		ret = carry_out(&f, st);
 	if (ret >= 0)
 		ret = report(&f, ret, st);
-	else if (st->code > ST_SIGNAL)
+	else if (st->code > ST_SIGNAL && !f.area_begun)
 		status_set(st, st->code, EINTR, "Interrupted. Nothing was written to %s.", f.path);
 	release(&f);
 	return ret;

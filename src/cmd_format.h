@@ -4,13 +4,15 @@
 #define DMCT_CMD_FORMAT_H
 
 #include "cmd_plan.h"
+#include "report/progress.h"
 #include "volume/guard.h"
+#include "volume/integrity.h"
 #include "volume/luks.h"
 #include "volume/secret.h"
 
 struct format_options {
 	struct plan_options plan;
-	bool automatic, yes, overwrite, dry_run, no_verify, check_quality;
+	bool automatic, yes, overwrite, dry_run, no_verify, check_quality, no_wipe;
 	const char *label, *subsystem, *uuid, *key_file, *undo_file;
 	const char *type;   /* "luks1", "luks2", or NULL */
 	const char *offset; /* sectors or a size, or NULL */
@@ -34,6 +36,12 @@ struct format {
 	struct luks_image image; /* what will be written */
 	struct change change;
 	struct luks_header header; /* as read back from the medium */
+	struct luks_between between;
+	struct integrity_area area; /* of a volume with an integrity mode */
+	struct progress progress;
+	double wipe_seconds;
+	bool area_begun;                 /* its data area may have been written to */
+	unsigned char area_before[4096]; /* the first block of that */
 	bool written, verified;
 	bool mapped;        /* a sector was read and written through dm-crypt */
 	char unmapped[200]; /* why not, or "" */
@@ -61,6 +69,10 @@ int format_open_header(struct format *f, struct status *st);
 /* What the write will overwrite: found, read, and saved where that is asked for. As
  * change_prepare() and undo_save(). */
 int format_save_before(struct format *f, struct status *st);
+/* What an integrity mode asks for and contradicts: 0, or -errno with *st (ST_USAGE, ST_MISSING). */
+int format_check_integrity(struct format *f, struct status *st);
+/* What comes between body and header of a volume with an integrity mode; NULL for another. */
+struct luks_between *format_between(struct format *f);
 /* The marks and the header onto the medium, after a last look. As luks_write(). */
 int format_write(struct format *f, struct status *st);
 

@@ -158,6 +158,20 @@ static struct json_object *detached_json(const struct format *f)
 	return obj;
 }
 
+/* Of a volume with an integrity mode that was made. */
+static struct json_object *wipe_json(const struct format *f)
+{
+	struct json_object *obj;
+
+	if (!f->written || !f->plan.spec.kind->integrity)
+		return NULL;
+	obj = json_object_new_object();
+	json_put_bool(obj, "done", !f->options->no_wipe);
+	json_put_u64(obj, "bytes", f->area.size);
+	json_put_real(obj, "seconds", f->options->no_wipe ? 0 : f->wipe_seconds);
+	return obj;
+}
+
 static int print_json(const struct format *f)
 {
 	const char *uuid = *f->header.uuid ? f->header.uuid : NULL;
@@ -173,6 +187,7 @@ static int print_json(const struct format *f)
 	json_put_string(doc, "uuid", uuid);
 	json_put_bool(doc, "verified", f->verified);
 	json_put_bool(doc, "mapped", f->mapped);
+	json_put(doc, "wipe", wipe_json(f));
 	json_put_string(doc, "not_mapped", *f->unmapped ? f->unmapped : NULL);
 	json_put_string(doc, "undo_file", f->written ? f->options->undo_file : NULL);
 	return json_print(doc);
@@ -207,6 +222,10 @@ static void print_text(const struct format *f)
 	if (f->header.pbkdf.memory)
 		printf(", %" PRIu64 " KiB, %u thread%s", f->header.pbkdf.memory >> 10,
 		       f->header.pbkdf.threads, f->header.pbkdf.threads == 1 ? "" : "s");
+	if (f->plan.spec.kind->integrity)
+		printf("\n  Room:           %s; %s", units_size(f->area.size, size),
+		       f->options->no_wipe ? "not wiped: reading what was never written fails"
+					   : "all of it written once");
 	printf("\n  Tried:          ");
 	if (f->mapped)
 		printf("a sector read and written through dm-crypt");

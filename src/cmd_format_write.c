@@ -84,6 +84,7 @@ int format_save_before(struct format *f, struct status *st)
 int format_write(struct format *f, struct status *st)
 {
 	const char *undo_file = f->options->undo_file;
+	struct luks_between *between = format_between(f);
 	struct detached *d = &f->detached;
 	int ret;
 
@@ -93,9 +94,10 @@ int format_write(struct format *f, struct status *st)
 	if (!ret && !f->options->header)
 		ret = guard_room(&f->guard, f->image.len, true, st);
 	if (!ret)
-		ret = f->options->header ? luks_write_detached(&f->guard, &f->change, d, &f->image,
-							       undo_file, st)
-					 : luks_write(&f->guard, &f->change, undo_file, st);
+		ret = f->options->header
+			      ? luks_write_detached(&f->guard, &f->change, d, &f->image, between,
+						    undo_file, st)
+			      : luks_write(&f->guard, &f->change, between, undo_file, st);
 	/* With nothing overwritten, or all of it put back, there is nothing to undo. */
 	if (ret && undo_file && st->code != ST_CHECK)
 		unlink(undo_file);

@@ -78,7 +78,7 @@ struct plan_options {
 	{ "for", 0, OPT_STRING, "USE", PLAN_OPTION(type, member, use), 0, 0, \
 	  "What the volume is for: lvm, vm, grub or image." }, \
 	{ "integrity", 0, OPT_STRING, "MODE", PLAN_OPTION(type, member, integrity), 0, 0, \
-	  "A cipher that notices changes: any, aead,\nhmac-sha256 or poly1305. Only recommended, not made." }, \
+	  "A cipher that notices changes: any, aead,\nhmac-sha256 or poly1305. It takes the\nwhole device to be written once." }, \
 	{ "min-strength", 0, OPT_UINT, "BITS", PLAN_OPTION(type, member, min_strength), 128, 256, \
 	  "Take no cipher of less strength." }, \
 	{ "unlock-memory", 0, OPT_STRING, "SIZE", PLAN_OPTION(type, member, unlock_memory), 0, 0, \

@@ -49,7 +49,9 @@ static void keyslot_argv(struct cmd_argv *argv, const struct spec *spec)
 	unsigned bits;
 
 	luks_keyslot_cipher(spec, slot, &bits);
-	if (!strcmp(slot, spec_cipher(spec, cipher)) && bits == spec->key_bits)
+	/* With tags cryptsetup takes what it does by itself, and no word of it. */
+	if (spec->kind->integrity ||
+	    (!strcmp(slot, spec_cipher(spec, cipher)) && bits == spec->key_bits))
 		return;
 	argv_add(argv, "--keyslot-cipher");
 	argv_add(argv, "%s", slot);
@@ -85,6 +87,8 @@ void cmd_plan_argv(struct cmd_argv *argv, const struct plan *plan, const char *d
 	if (plan->spec.kind->integrity) {
 		argv_add(argv, "--integrity");
 		argv_add(argv, "%s", plan->spec.kind->integrity);
+		if (plan->no_wipe)
+			argv_add(argv, "--integrity-no-wipe");
 	}
 	if (!plan->luks1) {
 		argv_add(argv, "--sector-size");

@@ -211,14 +211,23 @@ chosen() {
 	says "too small"
 }
 
-@test "a volume with an integrity mode is planned, not made, and the sentence says what makes one" {
+@test "a volume with an integrity mode is planned; without dm-crypt and dm-integrity none is made: 7, nothing written" {
 	expect 0 "$DMCT" recommend --json --cipher aes-gcm-random/256+aead --sysroot "$FIXTURES/machines/aesni-laptop"
 	json '.cryptsetup_argv | join(" ")' | grep -q -- '--cipher aes-gcm-random --key-size 256 --integrity aead'
 	truncate -s 64M disk.img
 	echo -n secret >key
-	expect 6 "$DMCT" format disk.img --cipher aes-gcm-random/256+aead --key-file key --yes --pbkdf-force-iterations 4 \
+	expect 1 "$DMCT" format disk.img --cipher aes-gcm-random/256+aead --key-file key --yes --pbkdf-force-iterations 4 \
+		--pbkdf-memory 64 --undo-file undo
+	says 'the whole device is written over, and no undo file holds that'
+	if [ "$("$DMCT" probe --json | jq .kernel.dm.available)" = false ]; then
+		expect 7 "$DMCT" format disk.img --cipher aes-gcm-random/256+aead --key-file key --yes --pbkdf-force-iterations 4 \
+			--pbkdf-memory 64
+		says 'aes-gcm-random/256\+aead@.* needs dm-crypt and dm-integrity here.*Nothing was written'
+	fi
+	is "$(tr -d '\0' <disk.img | wc -c)" 0 "bytes written"
+	expect 1 "$DMCT" format disk.img --cipher aes-xts-plain64/512 --integrity-no-wipe --key-file key --yes --pbkdf-force-iterations 4 \
 		--pbkdf-memory 64
-	says 'cryptsetup luksFormat --integrity aead makes one'
+	says 'integrity-no-wipe is of volumes with an integrity mode'
 	expect 1 "$DMCT" recommend --cipher aes-gcm-random
 	says 'write aes-gcm-random\+aead'
 }

@@ -102,6 +102,7 @@ struct plan {
 	uint64_t wipe_bytes; /* that must be written once before use; 0: none */
 	enum plan_use use;
 	bool luks1;         /* the volume is to be LUKS1; set by who asks for that */
+	bool no_wipe;       /* of a volume with an integrity mode; set by who asks for that */
 	const char *header; /* where a detached header goes, or NULL; set by who asks for that */
 };
 

@@ -54,6 +54,6 @@ void explain_integrity(struct plan *plan, const struct decide_input *input, cons
 	plan_reason(plan, "%s", w->spec.kind->protects);
 	explain_space(plan, w);
 	explain_wipe(plan);
-	plan_reason(plan, "format makes no such volume; the command line below does, and discards "
-			  "do not pass through it.");
+	plan_reason(plan, "format does that as it makes the volume; discards do not pass through "
+			  "it.");
 }

@@ -122,3 +122,15 @@ void interrupt_hold(sigset_t *old)
 		sigdelset(&set, faults[i]);
 	sigprocmask(SIG_BLOCK, &set, old);
 }
+
+int interrupt_pending(void)
+{
+	sigset_t set;
+
+	if (sigpending(&set))
+		return 0;
+	for (int i = 0; number(i); i++)
+		if (number(i) != SIGTSTP && sigismember(&set, number(i)) == 1)
+			return number(i);
+	return 0;
+}

@@ -44,6 +44,9 @@ int interrupt_wait(struct interrupt *in, int fd, int timeout_ms, int *sig);
 /* Puts handlers and mask back. Signals still pending are then delivered as before. */
 void interrupt_end(struct interrupt *in);
 
+/* A signal that waits while they are held and would have ended the process, or 0. */
+int interrupt_pending(void);
+
 /* Blocks every signal that can be blocked and does not stem from a fault of our own; *old gets the
  * mask from before. */
 void interrupt_hold(sigset_t *old);

@@ -245,7 +245,7 @@ static int step(const struct change *c, int fd, enum part part, enum change_stat
 	return ret ? ret : writes;
 }
 
-int change_apply(const struct change *c, int fd, const char **what)
+static int apply(const struct change *c, int fd, size_t from, size_t to, const char **what)
 {
 	static const struct {
 		enum part part;
@@ -259,11 +259,26 @@ int change_apply(const struct change *c, int fd, const char **what)
 	};
 	int ret = 0;
 
-	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && ret >= 0; i++) {
+	for (size_t i = from; i < to && ret >= 0; i++) {
 		*what = steps[i].what;
 		ret = step(c, fd, steps[i].part, steps[i].state, false);
 	}
 	return ret < 0 ? ret : 0;
+}
+
+int change_begin(const struct change *c, int fd, const char **what)
+{
+	return apply(c, fd, 0, 2, what);
+}
+
+int change_finish(const struct change *c, int fd, const char **what)
+{
+	return apply(c, fd, 2, 4, what);
+}
+
+int change_apply(const struct change *c, int fd, const char **what)
+{
+	return apply(c, fd, 0, 4, what);
 }
 
 /* 1: something differs from how it was, or cannot be read; 0: nothing does. */

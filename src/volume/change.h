@@ -51,6 +51,10 @@ void change_bytes(const struct change *change, enum change_state state, uint64_t
 /* Writes it. 0 or -errno, with *step saying what failed ("the old contents' marks", …). */
 int change_apply(const struct change *change, int fd, const char **step);
 
+/* The same in two: all but the header's copies, and those. */
+int change_begin(const struct change *change, int fd, const char **step);
+int change_finish(const struct change *change, int fd, const char **step);
+
 /*
  * Puts back what differs from how it was. Returns 0 when nothing did, 1, or -errno. *opens then
  * says whether the new volume may still open. May be repeated.

@@ -29,15 +29,15 @@ static void pbkdf_params(struct crypt_pbkdf_type *params, const struct plan_pbkd
 
 static const char step_keyslot[] = "the keyslot";
 
-/* data: the path of what stands for the data device, or NULL where that is the context's own. */
-static int format_header(struct crypt_device *cd, const struct luks_request *request,
-			 const char *data)
+int luks_format_header(struct crypt_device *cd, const struct luks_request *request,
+		       const char *data)
 {
 	const struct plan *plan = request->plan;
 	struct crypt_params_luks1 luks1 = {.hash = plan->pbkdf.hash, .data_device = data};
 	struct crypt_params_luks2 luks2 = {
 		.sector_size = plan->spec.sector,
 		.data_device = data,
+		.integrity = luks_integrity(plan->spec.kind),
 		.label = request->label,
 		.subsystem = request->subsystem,
 	};
@@ -53,7 +53,8 @@ static int format_header(struct crypt_device *cd, const struct luks_request *req
 		return ret;
 	return crypt_format(cd, request->luks1 ? CRYPT_LUKS1 : CRYPT_LUKS2, plan->spec.kind->cipher,
 			    spec_cipher_mode(&plan->spec, mode), request->uuid, NULL,
-			    plan->spec.key_bits / 8, request->luks1 ? (void *)&luks1 : &luks2);
+			    spec_volume_key_bits(&plan->spec) / 8,
+			    request->luks1 ? (void *)&luks1 : &luks2);
 }
 
 /* *step says what failed. */
@@ -72,13 +73,13 @@ static int make_volume(struct crypt_device *cd, const struct luks_request *reque
 	if (ret)
 		return ret;
 	*step = "the header";
-	ret = format_header(cd, request, data);
+	ret = luks_format_header(cd, request, data);
 	if (ret)
 		return ret;
 	*step = step_keyslot;
 	luks_keyslot_cipher(&plan->spec, slot_cipher, &slot_bits);
-	/* LUKS1 encrypts keyslots as it does the data. */
-	if (!request->luks1)
+	/* LUKS1 encrypts keyslots as it does the data, and with tags nothing can be said of it. */
+	if (!request->luks1 && !plan->spec.kind->integrity)
 		ret = crypt_keyslot_set_encryption(cd, slot_cipher, slot_bits / 8);
 	if (!ret)
 		ret = crypt_keyslot_add_by_volume_key(cd, 0, NULL, 0, (const char *)secret->bytes,
@@ -137,19 +138,7 @@ static int build_error(int err, const char *step, const struct luks_request *req
 			  cause);
 }
 
-/* dm-integrity's own metadata would have to be written, and the whole device once, for its tags. */
-static int refuse_integrity(const struct spec *spec, struct status *st)
-{
-	char text[SPEC_TEXT_MAX];
-
-	return status_set(st, ST_REFUSED, EOPNOTSUPP,
-			  "%s: volumes with an integrity mode are not made here; cryptsetup "
-			  "luksFormat --integrity %s makes one. Nothing was written.",
-			  spec_print(spec, text), spec->kind->integrity);
-}
-
-/* A file in memory of that size; its name goes to path. A descriptor or -errno. */
-static int memory_file(uint64_t size, char path[32])
+int luks_memory_file(uint64_t size, char path[32])
 {
 	int fd = memfd_create("dmcrypt-tune-volume", MFD_CLOEXEC), err;
 
@@ -173,9 +162,9 @@ static int make_in_memory(struct luks_image *image, const struct luks_request *r
 	char path[32], data[32];
 	int data_fd = -1, ret;
 
-	image->fd = memory_file(apart ? luks_header_len(request->plan) : device->size, path);
+	image->fd = luks_memory_file(apart ? luks_header_len(request->plan) : device->size, path);
 	if (apart && image->fd >= 0)
-		data_fd = memory_file(device->size, data);
+		data_fd = luks_memory_file(device->size, data);
 	ret = image->fd < 0 ? image->fd : apart && data_fd < 0 ? data_fd : 0;
 	log->path = path;
 	if (!ret)
@@ -238,8 +227,6 @@ int luks_build(struct luks_image *image, const struct luks_request *request,
 	int ret;
 
 	memset(image, 0, sizeof(*image));
-	if (request->plan->spec.kind->integrity)
-		return refuse_integrity(&request->plan->spec, st);
 	if (!secret)
 		secret = &stand_in;
 	ret = make_in_memory(image, request, device, secret, &log, &step);
@@ -299,13 +286,52 @@ int luks_take_back(struct guard *guard, const struct change *change, int err, co
 			  undo_file ? undo_file : "");
 }
 
-int luks_write(struct guard *guard, const struct change *change, const char *undo_file,
-	       struct status *st)
+/* Between the body and the header something failed that had its say in *st. */
+static int take_back_quietly(struct guard *guard, const struct change *change, int err,
+			     struct status *st)
+{
+	size_t used = strlen(st->message);
+	bool opens;
+	int ret = change_revert(change, guard->fd, &opens);
+
+	st->code = ret < 0 ? ST_CHECK : st->code == ST_CHECK ? ST_REFUSED : st->code;
+	snprintf(
+		st->message + used, sizeof(st->message) - used, "%s",
+		ret < 0 ? " What had been written could not be taken back; it holds no volume that "
+			  "opens."
+			: " What had been written was taken back.");
+	return err;
+}
+
+int luks_between(struct guard *guard, const struct change *change, struct luks_between *between,
+		 struct status *st)
+{
+	int ret;
+
+	if (!between)
+		return 0;
+	ret = between->run(between->arg, st);
+	if (!ret)
+		return 0;
+	return between->undone(between->arg) ? take_back_quietly(guard, change, ret, st) : ret;
+}
+
+int luks_write(struct guard *guard, const struct change *change, struct luks_between *between,
+	       const char *undo_file, struct status *st)
 {
 	const char *step = "";
 	int ret;
 
-	ret = change_apply(change, guard->fd, &step);
+	ret = change_begin(change, guard->fd, &step);
+	if (ret)
+		return luks_take_back(guard, change, ret, step, undo_file, st);
+	ret = luks_between(guard, change, between, st);
+	if (ret)
+		return ret;
+	ret = change_finish(change, guard->fd, &step);
+	if (ret && between)
+		return status_set(st, ST_CHECK, -ret, "Formatting %s failed (%s): %s.",
+				  guard->device.path, step, strerror(-ret));
 	if (ret)
 		return luks_take_back(guard, change, ret, step, undo_file, st);
 	guard_reread_table(guard);

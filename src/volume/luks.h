@@ -25,8 +25,9 @@ struct luks_request {
 struct luks_header {
 	char uuid[40];
 	char cipher[SPEC_TEXT_MAX]; /* "aes-xts-plain64" */
-	unsigned key_bits, sector;
-	uint64_t data_offset; /* bytes */
+	unsigned key_bits, sector;  /* bits of the volume key, a MAC's with it */
+	char integrity[32];         /* "hmac(sha256)", "aead", …; "" without */
+	uint64_t data_offset;       /* bytes */
 	char label[48], subsystem[48];
 	struct plan_pbkdf pbkdf; /* of keyslot 0; type "" when there is no keyslot */
 	char keyslot_cipher[SPEC_TEXT_MAX];
@@ -60,14 +61,23 @@ int luks_build(struct luks_image *image, const struct luks_request *request,
 	       const struct device_facts *device, const struct secret *secret, struct status *st);
 void luks_image_free(struct luks_image *image);
 
+/* What is to be done between the body of a volume and its header, on the data area. */
+struct luks_between {
+	int (*run)(void *arg, struct status *st); /* 0, or -errno with *st */
+	bool (*undone)(void *arg); /* after a failure: whether nothing of the data area changed */
+	void *arg;
+};
+
 /*
- * The write: of a change_prepare()d change. On failure what was written is taken back, and *st says
+ * The write: of a change_prepare()d change. between: NULL, or what comes before the header; where
+ * that fails, what was written stays unless nothing of the data area changed, and *st has its
+ * words. On another failure what was written is taken back, and *st says
  * what state the device is in: taken back (ST_REFUSED), or not (ST_CHECK; undo_file, which may be
  * NULL, is then named as the way back). Signals are the caller's business (it holds them back from
  * here to the end).
  */
-int luks_write(struct guard *guard, const struct change *change, const char *undo_file,
-	       struct status *st);
+int luks_write(struct guard *guard, const struct change *change, struct luks_between *between,
+	       const char *undo_file, struct status *st);
 
 /*
  * The same of a volume whose header stands apart: the marks of old contents on the device (a
@@ -75,7 +85,8 @@ int luks_write(struct guard *guard, const struct change *change, const char *und
  * shown beside a header that opens. Of a header on a block device, detached->change is prepared.
  */
 int luks_write_detached(struct guard *guard, const struct change *change, struct detached *detached,
-			const struct luks_image *image, const char *undo_file, struct status *st);
+			const struct luks_image *image, struct luks_between *between,
+			const char *undo_file, struct status *st);
 
 /*
  * Reads the header area back from the medium, compares it byte for byte with the image (NULL: not),

@@ -74,11 +74,16 @@ bool luks_in_user_space(const struct spec *spec)
 
 int luks_begin(struct crypt_device **cd, struct luks_log *log)
 {
+	return luks_begin_on(cd, log->path, log);
+}
+
+int luks_begin_on(struct crypt_device **cd, const char *path, struct luks_log *log)
+{
 	int ret;
 
 	*log->text = '\0';
 	luks_log_to(log);
-	ret = crypt_init(cd, log->path);
+	ret = crypt_init(cd, path);
 	luks_log_to(NULL);
 	if (ret)
 		return ret;
@@ -99,7 +104,8 @@ void luks_end(struct crypt_device *cd)
 const char *luks_keyslot_cipher(const struct spec *spec, char buf[SPEC_TEXT_MAX],
 				unsigned *key_bits)
 {
-	if (luks_in_user_space(spec)) {
+	/* With tags, libcryptsetup takes its own choice for keyslots and no other. */
+	if (luks_in_user_space(spec) && !spec->kind->integrity) {
 		*key_bits = spec->key_bits;
 		return spec_cipher(spec, buf);
 	}
@@ -124,14 +130,22 @@ uint64_t luks_header_least(const struct plan *plan)
 
 bool luks_apart(const struct plan *plan)
 {
-	return plan->header || plan->data_offset > LUKS_TOGETHER;
+	return plan->header || plan->data_offset > LUKS_TOGETHER || plan->spec.kind->integrity;
 }
 
 uint64_t luks_header_len(const struct plan *plan)
 {
 	if (plan->header && plan->data_offset && plan->data_offset < PLAN_DATA_OFFSET)
 		return plan->data_offset;
-	return luks_apart(plan) ? PLAN_DATA_OFFSET : plan->data_offset;
+	return plan->header || plan->data_offset > LUKS_TOGETHER ? PLAN_DATA_OFFSET
+								 : plan->data_offset;
+}
+
+const char *luks_integrity(const struct spec_kind *kind)
+{
+	if (!kind->integrity || strcmp(kind->integrity, "hmac-sha256"))
+		return kind->integrity;
+	return "hmac(sha256)";
 }
 
 uint32_t luks_flags(const struct plan *plan)

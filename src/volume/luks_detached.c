@@ -54,7 +54,8 @@ static int write_header(struct detached *d, struct status *st)
 }
 
 int luks_write_detached(struct guard *guard, const struct change *change, struct detached *d,
-			const struct luks_image *image, const char *undo_file, struct status *st)
+			const struct luks_image *image, struct luks_between *between,
+			const char *undo_file, struct status *st)
 {
 	const char *step = "";
 	int ret;
@@ -66,7 +67,12 @@ int luks_write_detached(struct guard *guard, const struct change *change, struct
 	ret = change_apply(change, guard->fd, &step);
 	if (ret)
 		return luks_take_back(guard, change, ret, step, undo_file, st);
+	ret = luks_between(guard, change, between, st);
+	if (ret)
+		return ret;
 	ret = write_header(d, st);
+	if (ret && between)
+		return ret;
 	if (ret)
 		return take_back_marks(guard, change, -ret, undo_file, st);
 	guard_reread_table(guard);

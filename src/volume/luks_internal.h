@@ -19,6 +19,8 @@ struct luks_log {
 
 /* Makes a context on path; luks_end() frees it. 0 or -errno. */
 int luks_begin(struct crypt_device **cd, struct luks_log *log);
+/* The same on another path than the one that the log names. */
+int luks_begin_on(struct crypt_device **cd, const char *path, struct luks_log *log);
 void luks_end(struct crypt_device *cd);
 /* Has a context's messages go to log. */
 void luks_log_of(struct crypt_device *cd, struct luks_log *log);
@@ -35,6 +37,20 @@ bool luks_in_user_space(const struct spec *spec);
 /* What a failure of Argon2 that names no cause may come from. */
 #define LUKS_ARGON2_HINT "(Argon2's threads may not be allowed: ulimit -u, or a cgroup's pids.max.)"
 
+/* A file in memory of that size; its name goes to path. A descriptor or -errno. */
+int luks_memory_file(uint64_t size, char path[32]);
+
+/*
+ * crypt_format() of the request, in cd. data: the path of the data device, or NULL where that is
+ * the context's own; with an integrity mode dm-integrity's metadata are made on it. As
+ * crypt_format().
+ */
+int luks_format_header(struct crypt_device *cd, const struct luks_request *request,
+		       const char *data);
+
+/* LUKS2's name of a kind's integrity mode, "hmac(sha256)"; NULL without one. */
+const char *luks_integrity(const struct spec_kind *kind);
+
 /* The persistent activation flags that the plan's names stand for. */
 uint32_t luks_flags(const struct plan *plan);
 
@@ -46,6 +62,10 @@ uint32_t luks_flags(const struct plan *plan);
 /* Whether header and data are two files in memory: libcryptsetup blanks all before the data, and
  * that may be more than there is memory. */
 bool luks_apart(const struct plan *plan);
+
+/* Runs it, where there is one; takes the change back where that changed nothing. */
+int luks_between(struct guard *guard, const struct change *change, struct luks_between *between,
+		 struct status *st);
 
 /* After a write that failed: takes back what was written of the change, and says in *st what state
  * the device is in. Returns err. */

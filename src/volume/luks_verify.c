@@ -73,6 +73,7 @@ static void copy_text(char *to, size_t size, const char *from)
 
 static void fill_header(struct luks_header *h, struct crypt_device *cd)
 {
+	struct crypt_params_integrity integrity = {0};
 	struct crypt_pbkdf_type pbkdf;
 	const char *text;
 	size_t bytes;
@@ -81,6 +82,8 @@ static void fill_header(struct luks_header *h, struct crypt_device *cd)
 	snprintf(h->cipher, sizeof(h->cipher), "%s-%s", crypt_get_cipher(cd),
 		 crypt_get_cipher_mode(cd));
 	h->key_bits = crypt_get_volume_key_size(cd) * 8;
+	if (!crypt_get_integrity_info(cd, &integrity))
+		copy_text(h->integrity, sizeof(h->integrity), integrity.integrity);
 	h->sector = crypt_get_sector_size(cd);
 	h->data_offset = crypt_get_data_offset(cd) << SECTOR_SHIFT;
 	copy_text(h->label, sizeof(h->label), crypt_get_label(cd));
@@ -118,6 +121,7 @@ static int compare(const struct luks_header *h, const struct luks_request *reque
 {
 	const struct plan *plan = request->plan;
 	const struct plan_pbkdf *pbkdf = &plan->pbkdf;
+	const char *integrity = luks_integrity(plan->spec.kind);
 	char cipher[SPEC_TEXT_MAX];
 	unsigned slot_bits;
 	int ret;
@@ -127,7 +131,9 @@ static int compare(const struct luks_header *h, const struct luks_request *reque
 		      ? differs("UUID", h->uuid, request->uuid, st)
 		      : 0;
 	ret = ret ? ret : differs("cipher", h->cipher, spec_cipher(&plan->spec, cipher), st);
-	ret = ret ? ret : differs_number("key bits", h->key_bits, plan->spec.key_bits, st);
+	ret = ret ? ret
+		  : differs_number("key bits", h->key_bits, spec_volume_key_bits(&plan->spec), st);
+	ret = ret ? ret : differs("integrity", h->integrity, integrity ? integrity : "", st);
 	ret = ret ? ret : differs_number("sector size", h->sector, plan->spec.sector, st);
 	ret = ret ? ret : differs_number("data offset", h->data_offset, plan->data_offset, st);
 	ret = ret ? ret : differs("label", h->label, request->label ? request->label : "", st);

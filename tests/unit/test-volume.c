@@ -193,7 +193,7 @@ static void test_format(const char *spec, const char *pbkdf)
 	memcpy(change.copies, image.copies, sizeof(change.copies));
 	ret = change_prepare(&change, &guard, &st);
 	ok(!ret && change.areas.n == 1 && !change.marks.n, "blank: one area, no marks");
-	ret = luks_write(&guard, &change, NULL, &st);
+	ret = luks_write(&guard, &change, NULL, NULL, &st);
 	ok(!ret, "format with %s: %s", spec, st.message);
 	ret = luks_verify(&header, &guard, &image, &request, &secret, NULL, &st);
 	ok(!ret && !strcmp(header.label, "caf\xc3\xa9") && header.sector == plan.spec.sector &&
