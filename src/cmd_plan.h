@@ -103,6 +103,8 @@ struct plan_source {
 	struct policy numbers; /* the policy, as the file and the options leave it */
 	const struct policy *policy;
 	const char *config; /* the policy file that was read, or NULL */
+	size_t by_option;   /* 1 + the offset in struct policy of the number that an option set; 0:
+			       none */
 	struct spec wanted;
 	bool has_wanted;
 	enum plan_use use;

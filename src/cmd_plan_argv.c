@@ -156,15 +156,16 @@ void cmd_plan_flags_argv(struct cmd_argv *argv, const struct plan *plan, const c
 	argv_add(argv, "%s", name);
 }
 
-/* Blanks, control characters and backslashes as octal, as in fstab(5), which crypttab(5) follows.
- */
+/* Blanks, control characters, backslashes and bytes that are not UTF-8 as octal, as in fstab(5),
+ * which crypttab(5) follows. */
 static void escape_field(FILE *out, const char *text)
 {
-	for (; *text; text++) {
-		if ((unsigned char)*text <= ' ' || *text == 0x7f || *text == '\\')
-			fprintf(out, "\\%03o", (unsigned char)*text);
+	for (size_t n; *text; text += n ? n : 1) {
+		n = *text == ' ' || *text == '\\' ? 0 : text_plain(text);
+		if (n)
+			fwrite(text, 1, n, out);
 		else
-			fputc(*text, out);
+			fprintf(out, "\\%03o", (unsigned char)*text);
 	}
 }
 

@@ -6,22 +6,46 @@
 #include <string.h>
 
 #include "report/paragraph.h"
+#include "util/text.h"
 #include "util/units.h"
 
-static void print_numbers(FILE *out, const struct policy *policy)
+#define VALUE_MAX 64
+
+/* A number with its unit. */
+static const char *print_value(const struct policy_number *n, double value, char buf[VALUE_MAX])
 {
 	char size[UNITS_MAX];
-	double value;
 
-	fprintf(out, "\nThe policy's numbers (%s):\n", policy->name);
+	if (!strcmp(n->unit, "bytes"))
+		snprintf(buf, VALUE_MAX, "%s", units_size((uint64_t)value, size));
+	else
+		snprintf(buf, VALUE_MAX, "%.6g %s", value, n->unit);
+	return buf;
+}
+
+/* The reason beside a number is the program's own: another value is another's, and says whose. */
+static void print_numbers(FILE *out, const struct plan_source *source)
+{
+	const struct policy *policy = source->policy, *own = policy_find(policy->name);
+	char value[VALUE_MAX], built_in[VALUE_MAX];
+
+	fprintf(out, "\nThe policy's numbers (%s", policy->name);
+	if (source->config) {
+		fputs(", as changed by ", out);
+		text_print(out, source->config);
+	}
+	fputs("):\n", out);
 	for (const struct policy_number *n = policy_numbers; n->key; n++) {
-		value = policy_value(policy, n);
-		if (!strcmp(n->unit, "bytes"))
-			report_paragraph(out, 4, "  -", "%s = %s. %s", n->key,
-					 units_size((uint64_t)value, size), n->reason);
+		print_value(n, policy_value(policy, n), value);
+		if (!own || policy_value(policy, n) == policy_value(own, n))
+			report_paragraph(out, 4, "  -", "%s = %s. %s", n->key, value, n->reason);
 		else
-			report_paragraph(out, 4, "  -", "%s = %.6g %s. %s", n->key, value, n->unit,
-					 n->reason);
+			report_paragraph(out, 4, "  -",
+					 "%s = %s, as %s says; the program's own is %s. %s", n->key,
+					 value,
+					 source->by_option == n->offset + 1 ? "--min-strength"
+									    : source->config,
+					 print_value(n, policy_value(own, n), built_in), n->reason);
 	}
 }
 
@@ -64,7 +88,7 @@ static void print_disk(FILE *out, const struct plan_disk *d)
 
 void cmd_plan_explain(FILE *out, const struct plan *plan, const struct plan_source *source)
 {
-	print_numbers(out, source->policy);
+	print_numbers(out, source);
 	fprintf(out, "\nThe figures (reads decrypt, writes encrypt; time adds up, not speed):\n");
 	for (size_t i = 0; i < plan->n_candidates; i++)
 		print_candidate(out, &plan->candidates[i], source->policy->read_share);

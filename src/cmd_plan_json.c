@@ -7,6 +7,7 @@
 
 #include "report/json_measure.h"
 #include "util/json.h"
+#include "util/text.h"
 
 static struct json_object *choice_json(const struct plan *plan)
 {
@@ -35,9 +36,13 @@ static struct json_object *unlock_json(const struct plan_pbkdf *p)
 {
 	struct json_object *obj = json_object_new_object();
 
-	json_put_u64_or_null(obj, "here_ms", p->time_ms);
+	const double ms = p->time_ms ? p->time_ms : p->predicted_ms;
+
+	json_put_u64_or_null(obj, "here_ms", (uint64_t)ms);
 	json_put_real(obj, "slower", p->slower);
-	json_put_u64_or_null(obj, "slower_ms", (uint64_t)(p->time_ms * p->slower));
+	json_put_u64_or_null(obj, "slower_ms", (uint64_t)(ms * p->slower));
+	/* Without a trial it is what is wanted. */
+	json_put_bool(obj, "tried", p->iterations && ms > 0);
 	json_put_u64_or_null(obj, "memory", p->memory);
 	return obj;
 }
@@ -56,6 +61,7 @@ static struct json_object *pbkdf_json(const struct plan_pbkdf *p)
 	json_put_string(obj, "memory_bound_by", p->memory_bound_by);
 	json_put(obj, "unlock", unlock_json(p));
 	json_put_string(obj, "reason", p->reason);
+	json_put_string(obj, "warning", *p->warning ? p->warning : NULL);
 	return obj;
 }
 
@@ -159,14 +165,37 @@ static struct json_object *integrity_json(const struct plan *plan)
 	return obj;
 }
 
-static struct json_object *argv_json(struct cmd_argv *argv)
+static void append_hex(struct json_object *list, const char *word)
 {
-	struct json_object *list = json_object_new_array();
+	char *hex = malloc(2 * strlen(word) + 1);
 
-	for (size_t i = 0; i < argv->n; i++)
+	for (size_t i = 0; hex && word[i]; i++)
+		sprintf(hex + 2 * i, "%02x", (unsigned char)word[i]);
+	if (hex)
+		hex[2 * strlen(word)] = '\0';
+	json_append_string(list, hex);
+	free(hex);
+}
+
+/*
+ * The words, and under `hex` the same as bytes where a word is no UTF-8: JSON cannot hold that, a
+ * path may, and what stands in for it (U+FFFD) names another file.
+ */
+static void put_argv(struct json_object *obj, const char *key, const char *hex,
+		     struct cmd_argv *argv)
+{
+	struct json_object *list = json_object_new_array(), *bytes = NULL;
+
+	for (size_t i = 0; i < argv->n; i++) {
 		json_append_string(list, argv->words[i]);
+		if (!bytes && !text_is_utf8(argv->words[i]))
+			bytes = json_object_new_array();
+	}
+	for (size_t i = 0; bytes && i < argv->n; i++)
+		append_hex(bytes, argv->words[i]);
+	json_put(obj, key, list);
+	json_put(obj, hex, bytes);
 	cmd_argv_free(argv);
-	return list;
 }
 
 static void put_lists(struct json_object *obj, const struct plan *plan)
@@ -210,9 +239,9 @@ void cmd_plan_json(struct json_object *obj, const struct plan *plan,
 	json_put(obj, "integrity", integrity_json(plan));
 	json_put_u64(obj, "data_offset", plan->data_offset);
 	cmd_plan_argv(&argv, plan, device, label);
-	json_put(obj, "cryptsetup_argv", argv_json(&argv));
+	put_argv(obj, "cryptsetup_argv", "cryptsetup_argv_hex", &argv);
 	cmd_plan_flags_argv(&argv, plan, device);
-	json_put(obj, "cryptsetup_flags_argv", argv_json(&argv));
+	put_argv(obj, "cryptsetup_flags_argv", "cryptsetup_flags_argv_hex", &argv);
 	crypttab = cmd_crypttab(plan, device, uuid);
 	json_put_string(obj, "crypttab", crypttab);
 	free(crypttab);

@@ -93,6 +93,7 @@ static int check_times(const struct plan_options *o, struct status *st)
 
 static int parse_unlock(struct plan_source *source, const struct plan_options *o, struct status *st)
 {
+	char size[UNITS_MAX];
 	double bytes = 0;
 
 	if (o->unlock_memory && (units_parse_size(o->unlock_memory, &bytes) || bytes < 1048576 ||
@@ -102,6 +103,13 @@ static int parse_unlock(struct plan_source *source, const struct plan_options *o
 				  "512M.",
 				  o->unlock_memory);
 	source->unlock_memory = (uint64_t)bytes;
+	if (source->unlock_memory && o->pbkdf_memory << 10 > source->unlock_memory)
+		return status_set(
+			st, ST_USAGE, EINVAL,
+			"--pbkdf-memory %llu and --unlock-memory %s contradict each other: "
+			"the machine that is to unlock has less than those %s.",
+			(unsigned long long)o->pbkdf_memory, o->unlock_memory,
+			units_size(o->pbkdf_memory << 10, size));
 	return check_times(o, st);
 }
 
@@ -239,8 +247,10 @@ int cmd_plan_parse(struct plan_source *source, const struct plan_options *o, boo
 	source->policy = &source->numbers;
 	if (ret)
 		return ret;
-	if (o->min_strength)
+	if (o->min_strength) {
+		source->by_option = offsetof(struct policy, min_strength) + 1;
 		source->numbers.min_strength = (double)o->min_strength;
+	}
 	if (o->sector_size && !spec_sector_valid(o->sector_size))
 		return status_set(st, ST_USAGE, EINVAL,
 				  "--sector-size: %llu is none of 512, 1024, 2048 and 4096 bytes.",

@@ -57,18 +57,25 @@ static void print_rejected(FILE *out, const struct plan *plan)
 
 static void print_pbkdf(FILE *out, const struct plan_pbkdf *p)
 {
+	const double ms = p->time_ms ? p->time_ms : p->predicted_ms;
+	char here[UNITS_MAX], there[UNITS_MAX];
+
 	fprintf(out, "  Password hash:  %s", p->type);
 	if (p->memory)
 		fprintf(out, ", %.4g MiB, %u thread%s", (double)p->memory / (1 << 20), p->threads,
 			p->threads == 1 ? "" : "s");
 	if (p->iterations)
 		fprintf(out, ", %" PRIu64 " iterations", p->iterations);
-	if (p->time_ms)
-		fprintf(out, ", about %.1f s to unlock here", p->time_ms / 1000.0);
-	if (p->time_ms && p->slower > 1)
-		fprintf(out, ", %.1f s on a machine %.4g times slower",
-			p->time_ms * p->slower / 1000.0, p->slower);
+	if (ms > 0 && p->iterations)
+		fprintf(out, ", about %s to unlock here", units_time(ms, here));
+	else if (ms > 0)
+		fprintf(out, ", for %s to unlock here (not tried)", units_time(ms, here));
+	if (ms > 0 && p->slower > 1)
+		fprintf(out, ", %s on a machine %.4g times slower",
+			units_time(ms * p->slower, there), p->slower);
 	fputc('\n', out);
+	if (*p->warning)
+		report_paragraph(out, 4, "  !", "%s.", p->warning);
 }
 
 static void print_conditions(FILE *out, const struct measurement *m)

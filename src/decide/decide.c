@@ -149,6 +149,31 @@ static unsigned largest_sector(const struct decide_input *input, const struct sp
 	return 0;
 }
 
+/* Modes that keep tags, of which policy or FIPS mode leaves none: what they are, and what is left.
+ */
+static int refuse_integrity(const struct choice *list, size_t n, const struct decide_input *input,
+			    struct status *st)
+{
+	const char *approved = NULL;
+	char text[SPEC_TEXT_MAX];
+	bool all = n > 0;
+
+	for (size_t i = 0; i < n; i++)
+		all &= list[i].by_policy && !list[i].spec.kind->fips;
+	if (!all)
+		return 0;
+	for (const struct spec_kind *k = spec_kinds; k->kernel && !approved; k++)
+		if (k->integrity && k->fips)
+			approved = k->integrity;
+	return status_set(
+		st, ST_REFUSED, EOPNOTSUPP,
+		"--integrity %s and %s contradict each other: %s, %s, is not approved there%s%s%s.",
+		*input->integrity ? input->integrity : "any",
+		input->facts->kernel.fips ? "this kernel's FIPS mode" : "policy fips",
+		spec_print(&list[0].spec, text), list[0].spec.kind->kernel,
+		approved ? "; --integrity " : "", approved ? approved : "", approved ? " is" : "");
+}
+
 static int refuse(const struct choice *list, size_t n, const struct decide_input *input,
 		  struct status *st)
 {
@@ -165,6 +190,8 @@ static int refuse(const struct choice *list, size_t n, const struct decide_input
 		return status_set(st, list[0].by_policy ? ST_REFUSED : ST_MISSING, EOPNOTSUPP,
 				  "%s cannot be used here: %s. Nothing was written.",
 				  spec_print(&list[0].spec, text), list[0].reason);
+	if (input->integrity && refuse_integrity(list, n, input, st))
+		return -EOPNOTSUPP;
 	return status_set(st, ST_MISSING, EOPNOTSUPP,
 			  "No cipher can be recommended here; the first one, %s, was refused: %s.",
 			  spec_print(&list[0].spec, text), list[0].reason);

@@ -38,6 +38,9 @@ struct plan_pbkdf {
 					nothing was tried */
 	uint64_t memory_bound;       /* bytes that Argon2 may take; 0 for PBKDF2 */
 	const char *memory_bound_by; /* what sets that bound, or NULL */
+	double predicted_ms;         /* of costs that were given, where they are so high that it was
+					worth finding out; else 0 */
+	char warning[240];           /* what speaks against costs that were given, or "" */
 	double slower;               /* how many times slower the machine is that unlocks */
 	char reason[320];
 };

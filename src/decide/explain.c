@@ -168,6 +168,19 @@ static void explain_undecided(struct plan *plan, const struct choice *list, size
 			spec_print(&best->spec, text));
 }
 
+/* Saarinen 2004, "Encrypted watermarks and Linux laptop security": what ESSIV was made against. */
+static void explain_watermark(struct plan *plan, const struct choice *w)
+{
+	char text[SPEC_TEXT_MAX];
+
+	if (strcmp(w->spec.kind->mode, "cbc") || strncmp(w->spec.kind->iv, "plain", 5))
+		return;
+	plan_reason(
+		plan,
+		"Warning: %s can be watermarked. Its IVs are the sectors' numbers, which everybody can foresee, so whoever brings a file of his making onto the volume can prove later, without the key, that it is there. aes-cbc-essiv:sha256 has no such weakness, and neither has aes-xts-plain64.",
+		spec_print(&w->spec, text));
+}
+
 int explain_plan(struct plan *plan, const struct decide_input *input, const struct ground *ground,
 		 const struct choice *list, size_t n, const struct choice *winner)
 {
@@ -177,6 +190,7 @@ int explain_plan(struct plan *plan, const struct decide_input *input, const stru
 	explain_speed(plan, input, winner);
 	explain_weaker(plan, input, list, n, winner);
 	explain_undecided(plan, list, n, winner);
+	explain_watermark(plan, winner);
 	explain_basis(plan, input, ground, winner);
 	explain_disk(plan, winner);
 	explain_sector(plan, input, ground, winner);

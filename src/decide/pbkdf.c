@@ -34,7 +34,10 @@ static void memory_bound(struct plan_pbkdf *pbkdf, const struct decide_input *in
 	const struct policy *policy = input->policy;
 	uint64_t ceiling = memory_ceiling(memory);
 
-	bound_by(pbkdf, (uint64_t)policy->pbkdf_memory_max, "the policy's limit");
+	bound_by(pbkdf, (uint64_t)policy->pbkdf_memory_max,
+		 ceiling || memory->available ? "the policy's limit"
+					      : "the policy's limit; how much memory there is is "
+						"not known");
 	if (ceiling)
 		bound_by(pbkdf, (uint64_t)((double)ceiling * policy->pbkdf_memory_share),
 			 memory->limit && ceiling == memory->limit

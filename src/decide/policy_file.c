@@ -2,6 +2,7 @@
 #include "decide/policy_file.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,6 +66,8 @@ static int take_number(struct reader *r, size_t i, const char *value)
 	if (ret || ((number < n->min || number > n->max) && !(n->or_zero && number == 0)))
 		return wrong(r, "%s: \"%.40s\" is no number from %.10g to %.10g%s (%s).", n->key,
 			     value, n->min, n->max, n->or_zero ? ", or 0" : "", n->unit);
+	if (strcmp(n->unit, "share") && !strstr(n->key, "margin") && number != floor(number))
+		return wrong(r, "%s: \"%.40s\" is no whole number (%s).", n->key, value, n->unit);
 	r->value[i] = number;
 	return 0;
 }
@@ -95,14 +98,24 @@ static int take_line(struct reader *r, char *line)
 	return policy_numbers[i].key ? take_number(r, i, value) : take_policy(r, value);
 }
 
-/* No NUL and no other control character but blanks: a binary file is none of ours. */
+/* No NUL and no other control character but blanks: a binary file is none of ours. A carriage
+ * return is the end of a line only before a line feed. */
 static int check_bytes(struct reader *r, const char *text, size_t len)
 {
+	if (len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
+		return wrong(
+			r, "the file begins with a byte order mark; save it as UTF-8 without one.");
 	for (size_t i = 0; i < len; i++) {
 		unsigned char c = (unsigned char)text[i];
 
 		if ((c < ' ' && !strchr("\t\r\n", c)) || !c || c == 0x7f)
 			return wrong(r, "byte %zu of the file (0x%02x) is not text.", i, c);
+		if (c == '\r' && (i + 1 == len || text[i + 1] != '\n'))
+			return wrong(
+				r,
+				"byte %zu of the file is a carriage return without a line feed; "
+				"lines end with a line feed.",
+				i);
 		r->line += c == '\n';
 	}
 	r->line = 0;

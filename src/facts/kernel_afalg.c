@@ -35,7 +35,7 @@ const char *const kernel_algorithms[] = {"xts(aes)",
 					 "authenc(hmac(sha256),xts(aes))",
 					 NULL};
 
-static void socket_reason(struct kernel_af_alg *a)
+void kernel_af_alg_socket_reason(struct kernel_af_alg *a)
 {
 	const char *why;
 
@@ -58,7 +58,7 @@ static void socket_reason(struct kernel_af_alg *a)
 	snprintf(a->reason, sizeof(a->reason), "%s", why);
 }
 
-static void bind_reason(struct kernel_attempt *attempt, int restrict_level, bool type_works)
+void kernel_af_alg_bind_reason(struct kernel_attempt *attempt, int restrict_level, bool type_works)
 {
 	const char *why;
 
@@ -114,7 +114,7 @@ static void try_socket(struct kernel_af_alg *a)
 
 	if (fd < 0) {
 		a->error = errno;
-		socket_reason(a);
+		kernel_af_alg_socket_reason(a);
 		return;
 	}
 	close(fd);
@@ -135,8 +135,8 @@ static void try_algorithms(struct kernel_af_alg *a)
 	}
 	for (size_t i = 0; i < a->n; i++)
 		if (a->attempts[i].error)
-			bind_reason(&a->attempts[i], a->restrict_level,
-				    works[kernel_is_aead(a->attempts[i].name)]);
+			kernel_af_alg_bind_reason(&a->attempts[i], a->restrict_level,
+						  works[kernel_is_aead(a->attempts[i].name)]);
 }
 
 int kernel_af_alg_try(struct kernel_af_alg *a, const char *root)
@@ -164,7 +164,7 @@ int kernel_af_alg_try(struct kernel_af_alg *a, const char *root)
 		return 0;
 	}
 	if (a->error)
-		socket_reason(a);
+		kernel_af_alg_socket_reason(a);
 	for (size_t i = 0; i < n; i++)
 		snprintf(a->attempts[i].reason, sizeof(a->attempts[i].reason), "%s", a->reason);
 	return 0;

@@ -9,6 +9,11 @@
 int kernel_crypto_read(struct kernel_facts *facts, const char *root);
 /* Fills af_alg; asks for each of kernel_algorithms[] unless there is a root. */
 int kernel_af_alg_try(struct kernel_af_alg *af_alg, const char *root);
+/* In words, why a socket could not be had (a->error, a->restrict_level), and why an algorithm could
+ * not be bound (attempt->error); type_works: another of its type could. A refusal that may be the
+ * sysctl's alone counts as not tried. */
+void kernel_af_alg_socket_reason(struct kernel_af_alg *a);
+void kernel_af_alg_bind_reason(struct kernel_attempt *attempt, int restrict_level, bool type_works);
 /* Fills dm. */
 int kernel_dm_probe(struct kernel_dm *dm, const char *root);
 

@@ -77,6 +77,12 @@ static void print_features(FILE *out, const struct cpu_facts *cpu)
 	report_paragraph(out, INDENT, "  Disabled:", "%s", disabled);
 }
 
+static int put_count(char *buf, size_t size, unsigned n, const char *what)
+{
+	return n ? snprintf(buf, size, "%u %s", n, what)
+		 : snprintf(buf, size, "not known how many %s", what);
+}
+
 static void print_cpu(FILE *out, const struct cpu_facts *cpu)
 {
 	char share[120];
@@ -85,9 +91,13 @@ static void print_cpu(FILE *out, const struct cpu_facts *cpu)
 	report_paragraph(out, INDENT, "CPU", "%s%s%s", cpu->model[0] ? cpu->model : "not known",
 			 cpu->arch[0] ? ", " : "", cpu->arch);
 	print_features(out, cpu);
-	n = snprintf(share, sizeof(share), "%u online, %u allowed", cpu->online, cpu->allowed);
+	n = put_count(share, sizeof(share), cpu->online, "online, ");
+	n += put_count(share + n, sizeof(share) - (size_t)n, cpu->allowed, "allowed");
+	if (!cpu->online && !cpu->allowed)
+		n = snprintf(share, sizeof(share), "not known how many");
 	if (cpu->quota > 0)
-		snprintf(share + n, sizeof(share) - n, ", %.2f by cgroup quota", cpu->quota);
+		snprintf(share + n, sizeof(share) - (size_t)n, ", %.2f by cgroup quota",
+			 cpu->quota);
 	report_paragraph(out, INDENT, "  CPUs:", "%s", share);
 }
 

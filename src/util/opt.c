@@ -16,6 +16,7 @@
 struct opt_set {
 	const struct opt *opts[OPT_MAX];
 	void *dests[OPT_MAX];
+	const char *given[OPT_MAX]; /* the value so far, or NULL */
 	size_t n;
 	struct option longs[OPT_MAX + 1];
 	char shorts[2 * OPT_MAX + 3];
@@ -36,6 +37,9 @@ static void opt_collect(struct opt_set *set, const struct opt_group *groups, siz
 		for (const struct opt *o = groups[g].table; o->name && set->n < OPT_MAX; o++) {
 			set->opts[set->n] = o;
 			set->dests[set->n] = (char *)groups[g].dest + o->offset;
+			/* Also before the name of the command; no string has a default. */
+			if (o->kind == OPT_STRING)
+				set->given[set->n] = *(const char *const *)set->dests[set->n];
 			set->longs[set->n].name = o->name;
 			set->longs[set->n].has_arg = o->kind == OPT_FLAG ? no_argument
 									 : required_argument;
@@ -99,6 +103,16 @@ static int opt_store(const struct opt *o, void *dest, const char *arg, struct st
 	return -EINVAL;
 }
 
+/* Which of two values is meant cannot be told; the same one twice is one. */
+static int check_again(const struct opt *o, const char *given, const char *arg, struct status *st)
+{
+	if (o->kind == OPT_FLAG || !given || !strcmp(given, arg))
+		return 0;
+	return status_set(st, ST_USAGE, EINVAL,
+			  "--%s is given twice, as \"%s\" and as \"%s\"; give it once.", o->name,
+			  given, arg);
+}
+
 /* The word of argv that getopt has just taken a long option from. */
 static const char *long_word(char **argv, bool has_arg)
 {
@@ -155,9 +169,12 @@ int opt_parse(const struct opt_group *groups, size_t n, int argc, char **argv, b
 			return status_set(st, ST_USAGE, EINVAL,
 					  "Unknown option \"%s\"; did you mean --%s?", word,
 					  set.opts[i]->name);
-		ret = opt_store(set.opts[i], set.dests[i], optarg, st);
+		ret = check_again(set.opts[i], set.given[i], optarg, st);
+		if (!ret)
+			ret = opt_store(set.opts[i], set.dests[i], optarg, st);
 		if (ret < 0)
 			return ret;
+		set.given[i] = optarg;
 	}
 	return optind;
 }

@@ -45,9 +45,10 @@ struct opt_group {
 
 /*
  * Parses argv[1..], permuting operands to the end, against n groups (at most 4). An empty value is
- * refused. Returns the index of the first operand, or -EINVAL with *st (status ST_USAGE) naming the
- * option, the value and what is allowed. stop_at_operand: stop at the first operand, as the program
- * does before the name of the command.
+ * refused, and so is an option that is given again with another value, also in an earlier parse
+ * into the same struct where its value is a string. Returns the index of the first operand, or
+ * -EINVAL with *st (status ST_USAGE) naming the option, the value and what is allowed.
+ * stop_at_operand: stop at the first operand, as the program does before the name of the command.
  */
 int opt_parse(const struct opt_group *groups, size_t n, int argc, char **argv, bool stop_at_operand,
 	      struct status *st);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "util/text.h"
 
-#include <stdbool.h>
-
 size_t text_utf8(const char *text)
 {
 	const unsigned char *s = (const unsigned char *)text;
@@ -40,6 +38,23 @@ static bool control(const char *text, size_t n)
 	return n == 2 && s[0] == 0xc2 && s[1] < 0xa0;
 }
 
+size_t text_plain(const char *text)
+{
+	const size_t n = text_utf8(text);
+
+	return control(text, n) ? 0 : n;
+}
+
+bool text_is_utf8(const char *text)
+{
+	for (size_t n; *text; text += n) {
+		n = text_utf8(text);
+		if (!n)
+			return false;
+	}
+	return true;
+}
+
 const char *text_fault(const char *text)
 {
 	size_t n;
@@ -61,7 +76,7 @@ void text_print(FILE *out, const char *text)
 	for (; *text; text += step) {
 		n = text_utf8(text);
 		step = n ? n : 1;
-		if (control(text, n))
+		if (!n || control(text, n))
 			fputc('?', out);
 		else
 			fwrite(text, 1, step, out);

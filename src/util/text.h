@@ -4,6 +4,7 @@
 #ifndef DMCT_UTIL_TEXT_H
 #define DMCT_UTIL_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -14,11 +15,18 @@
  */
 size_t text_utf8(const char *s);
 
+/* Whether all of it is well-formed. */
+bool text_is_utf8(const char *text);
+
 /* What keeps text from being a label: "control characters", "bytes that are not UTF-8"; or NULL. */
 const char *text_fault(const char *text);
 
-/* Prints text with '?' for each control character (also those of eight bits), so that it can
- * neither steer the terminal nor begin a line. */
+/* The length of the sequence at s where a terminal may have it: well-formed, and no control
+ * character; else 0. */
+size_t text_plain(const char *s);
+
+/* Prints text with '?' for each control character (also those of eight bits) and each byte that is
+ * not UTF-8, so that it can neither steer the terminal nor begin a line. */
 void text_print(FILE *out, const char *text);
 
 #endif

@@ -87,3 +87,18 @@ int units_parse_size(const char *text, double *bytes)
 	}
 	return -EINVAL;
 }
+
+char *units_time(double ms, char buf[UNITS_MAX])
+{
+	if (ms < 100)
+		snprintf(buf, UNITS_MAX, "%.0f ms", ms);
+	else if (ms < 600e3)
+		snprintf(buf, UNITS_MAX, "%.1f s", ms / 1e3);
+	else if (ms < 2 * 3600e3)
+		snprintf(buf, UNITS_MAX, "%.0f minutes", ms / 60e3);
+	else if (ms < 48 * 3600e3)
+		snprintf(buf, UNITS_MAX, "%.0f hours", ms / 3600e3);
+	else
+		snprintf(buf, UNITS_MAX, "%.0f days", ms / 86400e3);
+	return buf;
+}

@@ -12,6 +12,8 @@ char *units_speed(double bytes_per_second, char buf[UNITS_MAX]);
 
 /* "64 MiB", "1.5 GiB", "513 bytes": binary units, exact where it says no fraction. Returns buf. */
 char *units_size(uint64_t bytes, char buf[UNITS_MAX]);
+/* "80 ms", "2.0 s", "37 minutes", "5 hours", "8 days". */
+char *units_time(double ms, char buf[UNITS_MAX]);
 
 /* A decimal number such as "3" or "0.5", a dot in every locale: 0, or -EINVAL with *value
  * untouched. */

@@ -11,6 +11,7 @@
 
 #include "facts/memory.h"
 #include "util/interrupt.h"
+#include "util/units.h"
 #include "volume/pbkdf_trial.h"
 
 /* libcryptsetup's own bounds (lib/crypto_backend/pbkdf_check.c). */
@@ -18,6 +19,9 @@
 #define ARGON2_MIN_MEMORY     (32UL << 10)
 #define ARGON2_MAX_MEMORY     (4ULL << 30)
 #define ARGON2_MAX_THREADS    4
+/* KiB times iterations, and iterations, that a fast machine works at for about ten seconds. */
+#define ARGON2_DEAR 1e8
+#define PBKDF2_DEAR 5e7
 
 /*
  * glibc loads libgcc_s only when a thread first ends through pthread_exit(), as Argon2's do, and
@@ -141,25 +145,67 @@ static int settle_argon2(struct plan_pbkdf *pbkdf, struct status *st)
 	return 0;
 }
 
-/* libcryptsetup counts PBKDF2's iterations in a second, whatever time is asked for. */
-static int settle_pbkdf2(struct plan_pbkdf *pbkdf, size_t key_bytes, struct status *st)
+/* PBKDF2's iterations a second, by libcryptsetup's own count. */
+static int pbkdf2_rate(const struct plan_pbkdf *pbkdf, size_t key_bytes, uint32_t *rate,
+		       struct status *st)
 {
 	struct crypt_pbkdf_type params = {
 		.type = pbkdf->type, .hash = pbkdf->hash, .time_ms = 1000};
 	static const char salt[] = "0123456789abcdef0123456789abcdef";
 	struct luks_log log = {0};
-	uint64_t iterations;
 	int ret;
 
 	luks_log_to(&log);
 	ret = crypt_benchmark_pbkdf(NULL, &params, "benchmark", 9, salt, 32, key_bytes, NULL, NULL);
 	luks_log_to(NULL);
-	if (ret < 0)
-		return trial_error(pbkdf, ret, &log, st);
-	iterations = (uint64_t)params.iterations * pbkdf->time_ms / 1000;
+	*rate = params.iterations;
+	return ret < 0 ? trial_error(pbkdf, ret, &log, st) : 0;
+}
+
+/* libcryptsetup counts PBKDF2's iterations in a second, whatever time is asked for. */
+static int settle_pbkdf2(struct plan_pbkdf *pbkdf, size_t key_bytes, struct status *st)
+{
+	uint32_t rate = 0;
+	uint64_t iterations;
+	int ret;
+
+	ret = pbkdf2_rate(pbkdf, key_bytes, &rate, st);
+	if (ret)
+		return ret;
+	iterations = (uint64_t)rate * pbkdf->time_ms / 1000;
 	if (iterations < PBKDF2_MIN_ITERATIONS)
 		iterations = PBKDF2_MIN_ITERATIONS;
 	pbkdf->iterations = iterations < INT_MAX ? iterations : INT_MAX;
+	return 0;
+}
+
+/* Costs that were given and that no fast machine pays within seconds: how long they take here. */
+static int predict(struct plan_pbkdf *pbkdf, bool argon2, size_t key_bytes, struct status *st)
+{
+	const double kib = argon2 ? (double)(pbkdf->memory >> 10) : 1;
+	const double cost = (double)pbkdf->iterations * kib;
+	struct luks_log log = {0};
+	char time[UNITS_MAX];
+	double per_ms = 0;
+	uint32_t rate = 0;
+	int ret;
+
+	if (cost < (argon2 ? ARGON2_DEAR : PBKDF2_DEAR))
+		return 0;
+	if (argon2) {
+		ret = pbkdf_trial(pbkdf, &per_ms, &log);
+		ret = ret ? trial_error(pbkdf, ret, &log, st) : 0;
+	} else {
+		ret = pbkdf2_rate(pbkdf, key_bytes, &rate, st);
+		per_ms = rate / 1000.0;
+	}
+	if (ret)
+		return ret;
+	pbkdf->predicted_ms = cost / (per_ms > 0 ? per_ms : 1);
+	snprintf(pbkdf->warning, sizeof(pbkdf->warning),
+		 "%" PRIu64 " iterations as asked for take about %s here, at every unlock "
+		 "and for the format itself; --iter-time says what an unlock is to take instead",
+		 pbkdf->iterations, units_time(pbkdf->predicted_ms, time));
 	return 0;
 }
 
@@ -174,6 +220,6 @@ int pbkdf_settle(struct plan_pbkdf *pbkdf, size_t key_bytes, struct status *st)
 	if (!ret && argon2)
 		ret = check_memory(pbkdf->memory, st);
 	if (ret || pbkdf->iterations)
-		return ret;
+		return ret ? ret : predict(pbkdf, argon2, key_bytes, st);
 	return argon2 ? settle_argon2(pbkdf, st) : settle_pbkdf2(pbkdf, key_bytes, st);
 }

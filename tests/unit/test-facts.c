@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "facts/facts.h"
+#include "facts/kernel_internal.h"
 #include "report/json_facts.h"
 #include "sysroot.h"
 #include "tap.h"
@@ -337,6 +338,59 @@ static void test_unescape(void)
 	ok(!strcmp(text, "/my disk\\x\\9\\04"), "octal escapes: %s", text);
 }
 
+/* Why AF_ALG cannot be had, from the errno and the sysctl crypto.af_alg_restrict: -1 there is none.
+ */
+static void test_af_alg_reasons(void)
+{
+	static const struct {
+		int error, level;
+		const char *says;
+	} sockets[] = {
+		{EAFNOSUPPORT, -1, "the kernel has no such address family"},
+		{EAFNOSUPPORT, 0, "the kernel has no such address family"},
+		{EAFNOSUPPORT, 1, "the kernel has no such address family"},
+		{EAFNOSUPPORT, 2, "the sysctl crypto.af_alg_restrict (2) turns AF_ALG off"},
+		{ESOCKTNOSUPPORT, 2, "the sysctl crypto.af_alg_restrict (2) turns AF_ALG off"},
+		{EPERM, -1, "a container or a seccomp filter forbids AF_ALG sockets"},
+		{EACCES, 2, "a container or a seccomp filter forbids AF_ALG sockets"},
+		{EMFILE, 0, "Too many open files"},
+	};
+	static const struct {
+		int error, level;
+		bool type_works, tried;
+		const char *name, *says;
+	} binds[] = {
+		{ENOENT, -1, true, true, "xts(aes)",
+		 "its module is not built, not installed, or blocked"},
+		{ENOENT, 0, false, true, "xts(aes)", "the module algif_skcipher is missing"},
+		{ENOENT, 0, false, true, "gcm(aes)", "the module algif_aead is missing"},
+		{ENOENT, 1, true, false, "xts(aes)", "the sysctl crypto.af_alg_restrict hides it"},
+		{ENOENT, 1, false, false, "gcm(aes)", "the sysctl crypto.af_alg_restrict hides it"},
+		{EPERM, 1, true, true, "xts(aes)", "a container or a seccomp filter forbids it"},
+		{EACCES, -1, true, true, "xts(aes)", "a container or a seccomp filter forbids it"},
+		{ELIBBAD, -1, true, true, "xts(aes)", "failed the kernel's self-test"},
+		{ENOMEM, -1, true, true, "xts(aes)", "Cannot allocate memory"},
+	};
+
+	for (size_t i = 0; i < sizeof(sockets) / sizeof(sockets[0]); i++) {
+		struct kernel_af_alg a = {.error = sockets[i].error,
+					  .restrict_level = sockets[i].level};
+
+		kernel_af_alg_socket_reason(&a);
+		ok(strstr(a.reason, sockets[i].says), "a socket, %s, restrict %d: %s",
+		   errno_name(sockets[i].error), sockets[i].level, a.reason);
+	}
+	for (size_t i = 0; i < sizeof(binds) / sizeof(binds[0]); i++) {
+		struct kernel_attempt a = {.error = binds[i].error, .tried = true};
+
+		snprintf(a.name, sizeof(a.name), "%s", binds[i].name);
+		kernel_af_alg_bind_reason(&a, binds[i].level, binds[i].type_works);
+		ok(strstr(a.reason, binds[i].says) && a.tried == binds[i].tried,
+		   "%s, %s, restrict %d: %s", binds[i].name, errno_name(binds[i].error),
+		   binds[i].level, a.reason);
+	}
+}
+
 int main(void)
 {
 	if (!sysroot_make())
@@ -349,5 +403,6 @@ int main(void)
 	test_dm_versions();
 	test_limits();
 	test_unescape();
+	test_af_alg_reasons();
 	return sysroot_remove() ? 1 : tap_done();
 }
