@@ -79,9 +79,9 @@ setup() {
 
 @test "pictures carry this program's mark, and are still pictures" {
 	need gnuplot "package gnuplot-nox"
-	local kind i
+	local kind
 	for kind in svg png; do
-		for i in 1 2; do
+		for _ in 1 2; do
 			expect 0 "$DMCT" bench -q --time 0.1 --engine cpu --plot "$T/p.$kind" aes-xts-plain64/512@4096
 		done
 		grep -aq 'made by dmcrypt-tune bench' "$T/p.$kind"

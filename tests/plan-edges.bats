@@ -70,6 +70,7 @@ setup() {
 	run ! grep -aq $'[\x1b]' <<<"$output"
 	run ! env LC_ALL=C grep -aq $'\xff' <<<"$output"
 	expect 4 "$DMCT" probe $'none\xff'
+	# shellcheck disable=SC2154 # stderr is bats's
 	is "$stderr" "dmcrypt-tune: none?: there is no such device or file."
 	mv "$odd" ordinary.img
 	expect 0 "$DMCT" recommend --json --time 0.2 --pbkdf-force-iterations 4 ordinary.img
