@@ -169,6 +169,9 @@ int cmd_plan_measure(struct plan_source *source, const struct cmd_globals *globa
 		     const struct plan_options *options, const struct device_facts *device,
 		     double seconds, struct status *st);
 
+/* Whether anything of it could be measured. */
+bool cmd_plan_any_figure(const struct measurement *m);
+
 /*
  * The second stage, for a plan that rests on dm-crypt: measures the choice without and with its
  * work queues, and sets the plan's flags.

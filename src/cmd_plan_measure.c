@@ -92,7 +92,7 @@ static void add_also(struct run *run, const struct spec *also, const struct plan
 		add_tier(run, cmd_mirror_tier(&source->facts, also->kind->kernel));
 }
 
-static bool any_figure(const struct measurement *m)
+bool cmd_plan_any_figure(const struct measurement *m)
 {
 	for (size_t i = 0; i < m->n_results; i++)
 		if (!*m->results[i].error_code)
@@ -159,7 +159,7 @@ static int measure_list(struct plan_source *source, const struct candidates *can
 		if (run.request.n_specs)
 			ret = measure(&run, source, globals, st);
 		free(run.specs);
-		if (any_figure(&source->measurement))
+		if (cmd_plan_any_figure(&source->measurement))
 			break;
 	}
 	return ret;

@@ -42,6 +42,7 @@ static int run(const struct cmd_globals *globals, char **operands, int n, struct
 	struct device_facts device = {0};
 	struct plan_source source = {0};
 	struct plan plan = {0};
+	bool empty;
 	int ret;
 
 	ret = cmd_plan_check(&options.plan, options.plan.from || globals->sysroot, st);
@@ -54,10 +55,18 @@ static int run(const struct cmd_globals *globals, char **operands, int n, struct
 	if (!ret)
 		ret = cmd_plan_make(&plan, &source, globals, &options.plan, path ? &device : NULL,
 				    st);
-	if (!ret && options.save)
+	/* What stands for a machine that is described is saved as that; a run without a figure is
+	 * no results. */
+	empty = options.save && !options.plan.from && !globals->sysroot &&
+		!cmd_plan_any_figure(&source.measurement);
+	if (!ret && options.save && !empty)
 		ret = cmd_plan_save(&source, options.save, st);
 	if (!ret)
 		ret = print_plan(globals, &plan, &source, path);
+	if (!ret && empty) {
+		cmd_say("--save: nothing was measured, so that %s was not written.", options.save);
+		ret = ST_MISSING;
+	}
 	plan_free(&plan);
 	plan_source_free(&source);
 	device_facts_free(&device);

@@ -221,7 +221,9 @@ static int check_operands(const struct cmd *c, char **operands, int n, struct st
 
 static int run_command(const struct cmd *c, int argc, char **argv, struct status *st)
 {
-	const struct opt_group groups[] = {{global_options, &globals}, {c->options, c->dest}};
+	/* Those before the command's name have been taken. */
+	const struct opt_group groups[] = {{global_options, &globals, true},
+					   {c->options, c->dest, false}};
 	int first, ret;
 
 	first = opt_parse(groups, 2, argc, argv, false, st);
@@ -245,7 +247,7 @@ static int run_command(const struct cmd *c, int argc, char **argv, struct status
 
 static int run_help(int argc, char **argv, struct status *st)
 {
-	const struct opt_group group = {global_options, &globals};
+	const struct opt_group group = {global_options, &globals, true};
 	const struct cmd *c;
 	int first;
 
@@ -271,7 +273,7 @@ static int run_help(int argc, char **argv, struct status *st)
 
 static int dispatch(int argc, char **argv, struct status *st)
 {
-	const struct opt_group group = {global_options, &globals};
+	const struct opt_group group = {global_options, &globals, false};
 	const struct cmd *c;
 	int first;
 

@@ -22,7 +22,9 @@ readable_copy() {
 
 # bench ARGS...: as JSON, valid, briefly.
 bench() {
-	expect 0 "$DMCT" bench --json --time 0.2 "$@"
+	local time=(--time 0.2)
+	[[ " $* " != *" --time "* ]] || time=()
+	expect 0 "$DMCT" bench --json "${time[@]}" "$@"
 	valid bench
 }
 

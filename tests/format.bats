@@ -164,7 +164,7 @@ load lib/format
 	[ "$(id -u)" -ne 0 ] || chown 65534 "$dir/own"
 	cp "$BATS_FILE_TMPDIR/saved" "$dir"
 	chmod 644 "$dir/saved"
-	cheap=("${COSTS[@]}" --from "$dir/saved")
+	cheap=(--pbkdf-force-iterations 4 --pbkdf-memory 32 --pbkdf-parallel 1 --from "$dir/saved")
 	expect 2 as_user "$DMCT" format "$dir/theirs" --auto --yes --key-file "$dir/key" "${cheap[@]}" </dev/null
 	says "no permission to write"
 	# Under LeakSanitizer a process that cannot be traced cannot look for its leaks.

@@ -135,3 +135,15 @@ wrong() {
 	expect 0 "$DMCT" recommend --json --from "$LAPTOP" --config dos.conf
 	is "$(json '"\(.policy) \(.policy_numbers.overwrites) \(.policy_numbers["margin-rare"])"')" "strict 2 1.5"
 }
+
+@test "--save after a run that measured nothing: the plan, a sentence, status 7, no file" {
+	expect 0 "$DMCT" probe --json
+	[ "$(json '.kernel.af_alg.available or .kernel.dm.available')" = false ] || skip "this kernel's own ciphers can be measured"
+	expect 7 "$DMCT" recommend --json --time 0.2 --pbkdf-force-iterations 4 --cipher serpent-xts-plain64 --save r.json
+	valid recommend
+	says '^dmcrypt-tune: --save: nothing was measured, so that r\.json was not written\.$'
+	[ ! -e r.json ]
+	mkdir -p bare/proc
+	expect 0 "$DMCT" --sysroot bare recommend --json --save described.json
+	is "$(jq '.results | length' described.json)" 0
+}

@@ -26,7 +26,9 @@ saved() {
 
 # reencrypt FILE ARGUMENT...
 reencrypt() {
-	timeout 120 "$DMCT" reencrypt "$1" --from saved --key-file key --json --quiet "${@:2}" </dev/null
+	local key=(--key-file key)
+	[[ " $* " != *" --key-file "* ]] || key=()
+	timeout 120 "$DMCT" reencrypt "$1" --from saved "${key[@]}" --json --quiet "${@:2}" </dev/null
 }
 
 # refuses STATUS PATTERN FILE ARGUMENT...: reencrypt ends so, says so, and the file is as it was.

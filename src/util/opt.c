@@ -37,8 +37,7 @@ static void opt_collect(struct opt_set *set, const struct opt_group *groups, siz
 		for (const struct opt *o = groups[g].table; o->name && set->n < OPT_MAX; o++) {
 			set->opts[set->n] = o;
 			set->dests[set->n] = (char *)groups[g].dest + o->offset;
-			/* Also before the name of the command; no string has a default. */
-			if (o->kind == OPT_STRING)
+			if (groups[g].begun && o->kind == OPT_STRING)
 				set->given[set->n] = *(const char *const *)set->dests[set->n];
 			set->longs[set->n].name = o->name;
 			set->longs[set->n].has_arg = o->kind == OPT_FLAG ? no_argument

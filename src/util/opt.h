@@ -41,12 +41,13 @@ struct opt {
 struct opt_group {
 	const struct opt *table;
 	void *dest;
+	bool begun; /* an earlier parse has filled it, so a string that is there was given */
 };
 
 /*
  * Parses argv[1..], permuting operands to the end, against n groups (at most 4). An empty value is
  * refused, and so is an option that is given again with another value, also in an earlier parse
- * into the same struct where its value is a string. Returns the index of the first operand, or
+ * (begun). Returns the index of the first operand, or
  * -EINVAL with *st (status ST_USAGE) naming the option, the value and what is allowed.
  * stop_at_operand: stop at the first operand, as the program does before the name of the command.
  */
