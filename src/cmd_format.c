@@ -160,6 +160,12 @@ static int prepare(struct format *f, struct status *st)
 	if (!ret)
 		ret = luks_build(&f->image, &f->request, device,
 				 f->secret.bytes ? &f->secret : NULL, st);
+	/* Ahead of the question whether that can be had; read for good it is just before the write.
+	 */
+	if (!ret)
+		ret = format_find_before(f, st);
+	change_free(&f->change);
+	change_free(&f->detached.change);
 	return ret ? ret : check_signal(st);
 }
 

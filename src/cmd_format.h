@@ -66,8 +66,10 @@ bool format_has_contents(const struct device_facts *device);
 int format_check_contents(const struct format *f, struct status *st);
 /* --header: looks at the place, and at what other options say of it. As detached_open(). */
 int format_open_header(struct format *f, struct status *st);
-/* What the write will overwrite: found, read, and saved where that is asked for. As
- * change_prepare() and undo_save(). */
+/* What the write will overwrite: found and read, with room for an undo file where one is asked for.
+ * As change_prepare() and undo_room(). */
+int format_find_before(struct format *f, struct status *st);
+/* The same, and saved. As undo_save(). */
 int format_save_before(struct format *f, struct status *st);
 /* What an integrity mode asks for and contradicts: 0, or -errno with *st (ST_USAGE, ST_MISSING). */
 int format_check_integrity(struct format *f, struct status *st);

@@ -64,7 +64,7 @@ int format_open_header(struct format *f, struct status *st)
 		f->path, o->header);
 }
 
-int format_save_before(struct format *f, struct status *st)
+int format_find_before(struct format *f, struct status *st)
 {
 	struct change *of_header = f->options->header ? &f->detached.change : &f->change;
 	int ret;
@@ -75,6 +75,15 @@ int format_save_before(struct format *f, struct status *st)
 	ret = change_prepare(&f->change, &f->guard, st);
 	if (!ret && f->options->header && !f->detached.is_file)
 		ret = change_prepare(of_header, &f->detached.guard, st);
+	if (!ret && f->options->undo_file)
+		ret = undo_room(f->options->undo_file, &f->change, st);
+	return ret;
+}
+
+int format_save_before(struct format *f, struct status *st)
+{
+	int ret = format_find_before(f, st);
+
 	if (!ret && f->options->undo_file)
 		ret = undo_save(f->options->undo_file, &f->guard, &f->change, f->image.header.uuid,
 				st);

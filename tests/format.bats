@@ -89,7 +89,7 @@ load lib/format
 	refused 1 "is a directory" disk.img --auto --yes --key-file dir
 	refused 1 "No such file" disk.img --auto --yes --key-file none
 	refused 1 "nobody writes to" disk.img --auto --yes --key-file fifo
-	refused 2 "is empty" disk.img --auto --yes --key-file empty
+	refused 1 "Key file empty is empty" disk.img --auto --yes --key-file empty
 	refused 2 "is empty" disk.img --auto --yes --key-file -
 	refused 2 "no terminal to ask" disk.img --auto --yes
 	refused 1 "not open" disk.img --auto --yes --key-fd 123

@@ -146,12 +146,22 @@ formatted() {
 	refused 1 "dangling exists already" disk.img --auto --yes --key-file key --undo-file dangling
 	refused 1 "disk.img exists already" disk.img --auto --yes --key-file key --undo-file disk.img
 	refused 1 "cannot be made: No such file" disk.img --auto --yes --key-file key --undo-file none/file
+	refused 1 "cannot be made: No such file" disk.img --auto --dry-run --key-file key --undo-file none/file
+	# That says of itself that it can be written to, to root.
+	if [ "$(id -u)" -eq 0 ]; then
+		refused 1 "cannot be made: No such file" disk.img --auto --yes --key-file key --undo-file /proc/undo
+		refused 1 "cannot be made: No such file" disk.img --auto --dry-run --key-file key --undo-file /proc/undo
+	fi
+	is "$(find . -name '.dmcrypt-tune-*' | wc -l)" 0 "files left"
 	[ ! -e nowhere ]
 	expect 0 format disk.img --auto --dry-run --key-file key --undo-file undo
 	[ ! -e undo ]
 	head -c 17M /dev/urandom >disk.img
 	mounted small -t tmpfs -o size=4M tmpfs
-	refused 6 "undo file small/undo could not be written: No space left" disk.img --auto --yes --overwrite --key-file key --undo-file small/undo
+	for mode in --yes --dry-run; do
+		refused 6 "the file system of small/undo has no room for the 1[67][0-9]{6} bytes" disk.img --auto $mode --overwrite \
+			--key-file key --undo-file small/undo
+	done
 	[ ! -e small/undo ]
 	says "small/undo is kept in memory"
 }

@@ -13,6 +13,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "util/directory.h"
 #define CHUNK (1UL << 20)
 
 static int cannot_make(const char *path, int err, struct status *st)
@@ -70,8 +71,9 @@ static int open_new(struct detached *d, struct status *st)
 	ret = refuse_dev(d->path, dir, st);
 	if (ret)
 		return ret;
-	if (access(dir, W_OK | X_OK))
-		return cannot_make(d->path, errno, st);
+	ret = directory_try(dir);
+	if (ret)
+		return cannot_make(d->path, -ret, st);
 	snprintf(copy, sizeof(copy), "%s", d->path);
 	if (snprintf(d->target, sizeof(d->target), "%s/%s", dir, basename(copy)) >=
 	    (int)sizeof(d->target))
@@ -85,6 +87,7 @@ static int open_there(struct detached *d, const struct stat *info, const struct 
 {
 	char dir[PATH_MAX];
 	struct stat other;
+	int ret;
 
 	d->is_file = S_ISREG(info->st_mode);
 	d->exists = true;
@@ -99,8 +102,11 @@ static int open_there(struct detached *d, const struct stat *info, const struct 
 	if (d->is_file && !realpath(d->path, d->target))
 		return cannot_make(d->path, errno, st);
 	/* It is replaced, not written into. */
-	if (d->is_file && (directory_of(d->target, dir) || access(dir, W_OK | X_OK)))
-		return cannot_make(d->path, errno, st);
+	ret = d->is_file ? directory_of(d->target, dir) : 0;
+	if (!ret && d->is_file)
+		ret = directory_try(dir);
+	if (ret)
+		return cannot_make(d->path, -ret, st);
 	return guard_open_beside(&d->guard, d->path, data, st);
 }
 

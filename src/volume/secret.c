@@ -158,7 +158,7 @@ static int secret_from_fd(struct secret *secret, int fd, bool fifo, const char *
 	if (n < 0)
 		return read_error(name, n, st);
 	if (!n)
-		return status_set(st, ST_AUTH, EINVAL, "Key file %s is empty.", name);
+		return status_set(st, ST_AUTH, ENODATA, "Key file %s is empty.", name);
 	return status_set(
 		st, ST_USAGE, EFBIG,
 		"Key file %s is longer than %lu bytes, the most that a key file may have.", name,
@@ -311,6 +311,10 @@ int secret_read(struct secret *secret, const struct secret_source *source, struc
 	if (fd < 0)
 		return fd;
 	ret = secret_from_fd(secret, fd, fifo, source->key_file, st);
+	/* Standard input and descriptors that give nothing gave no passphrase; a file that was
+	 * named is the wrong one, as one that is not there is. */
+	if (ret == -ENODATA)
+		st->code = ST_USAGE;
 	close(fd);
 	return ret;
 }

@@ -30,9 +30,13 @@ struct undo {
 	uint64_t *sampled;        /* … and their checksums */
 };
 
-/* Whether such a file can be made: there is nothing of that name, and its directory can be written
- * to. To be asked early. 0 or -errno with *st (ST_USAGE, ST_AUTH). */
+/* Whether such a file can be made: there is nothing of that name, and its directory takes a new
+ * file, which is tried with one that has no name. To be asked early. 0 or -errno with *st
+ * (ST_USAGE, ST_AUTH). */
 int undo_check(const char *path, struct status *st);
+/* Whether there is room for the undo file of a change_prepare()d change. 0 or -errno with *st
+ * (ST_REFUSED). */
+int undo_room(const char *path, const struct change *change, struct status *st);
 
 /* Whether the file would be kept in memory only (tmpfs, ramfs), and so be lost with the power. */
 bool undo_in_memory(const char *path);

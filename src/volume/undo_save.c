@@ -3,16 +3,20 @@
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <libgen.h>
 #include <limits.h>
 #include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "util/directory.h"
 #include "volume/undo_format.h"
 
 /* A whole MiB where a new volume's first data come, and spread over the rest. */
@@ -55,6 +59,8 @@ static int cannot(const char *path, int err, struct status *st)
 int undo_check(const char *path, struct status *st)
 {
 	char dir[PATH_MAX];
+	int ret;
+
 	struct stat info;
 
 	if (!strcmp(path, "-"))
@@ -72,9 +78,8 @@ int undo_check(const char *path, struct status *st)
 	if (errno != ENOENT || path[strlen(path) - 1] == '/')
 		return cannot(path, errno == ENOENT ? EISDIR : errno, st);
 	strcpy(dir, path);
-	if (access(dirname(dir), W_OK | X_OK))
-		return cannot(path, errno, st);
-	return 0;
+	ret = directory_try(dirname(dir));
+	return ret ? cannot(path, -ret, st) : 0;
 }
 
 bool undo_in_memory(const char *path)
@@ -251,6 +256,47 @@ static int sync_directory(const char *path)
 		ret = -errno;
 	close(fd);
 	return ret;
+}
+
+/* Bytes that write_sparse() writes. */
+static uint64_t dense_length(const unsigned char *bytes, uint64_t len)
+{
+	static const unsigned char blank[UNDO_BLOCK];
+	uint64_t dense = 0;
+
+	for (uint64_t done = 0; done < len; done += UNDO_BLOCK) {
+		size_t part = len - done < UNDO_BLOCK ? len - done : UNDO_BLOCK;
+
+		if (memcmp(bytes + done, blank, part))
+			dense += UNDO_BLOCK;
+	}
+	return dense;
+}
+
+int undo_room(const char *path, const struct change *change, struct status *st)
+{
+	uint64_t len = extents_total(&change->areas);
+	uint64_t table = undo_bytes_at(16 * undo_sectors(&change->areas) +
+				       24 * (SAMPLES_DENSE + SAMPLES_SPREAD) +
+				       16 * (change->areas.n + change->marks.n));
+	uint64_t need = table + dense_length(change->before, len);
+	struct rlimit limit;
+	struct statvfs fs;
+	char dir[PATH_MAX];
+
+	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < table + len)
+		return status_set(st, ST_REFUSED, EFBIG,
+				  "--undo-file: %s would have %" PRIu64
+				  " bytes, and the limit on a file's size (ulimit -f) is %" PRIu64
+				  ". Nothing was written.",
+				  path, table + len, (uint64_t)limit.rlim_cur);
+	snprintf(dir, sizeof(dir), "%s", path);
+	if (statvfs(dirname(dir), &fs) || !fs.f_frsize || need / fs.f_frsize < fs.f_bavail)
+		return 0;
+	return status_set(st, ST_REFUSED, ENOSPC,
+			  "--undo-file: the file system of %s has no room for the %" PRIu64
+			  " bytes that it would take: %s. Nothing was written.",
+			  path, need, strerror(ENOSPC));
 }
 
 static int write_file(int fd, const struct undo_block *block, const struct table *t,
