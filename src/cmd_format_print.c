@@ -181,6 +181,9 @@ static int print_json(const struct format *f)
 	cmd_plan_json(plan, &f->plan, &f->source, f->path, f->options->label, crypttab_uuid(f));
 	json_put(doc, "plan", plan);
 	json_put_string(doc, "type", f->request.luks1 ? "luks1" : "luks2");
+	json_put_string(doc, "label", *f->image.header.label ? f->image.header.label : NULL);
+	json_put_string(doc, "subsystem",
+			*f->image.header.subsystem ? f->image.header.subsystem : NULL);
 	json_put(doc, "header", detached_json(f));
 	json_put_bool(doc, "dry_run", f->options->dry_run);
 	json_put_bool(doc, "written", f->written);

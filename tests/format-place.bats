@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # format: where data and header go, by --offset and --header; and that cryptsetup, blkid and wipefs agree with the report.
 
-# shellcheck disable=SC2154 # output, stderr and status are bats's
+# shellcheck disable=SC2153,SC2154 # COSTS is lib/format's; output, stderr and status are bats's
 load lib/common
 load lib/format
+load lib/agree
 
 # place: where the last report has the data, and whether it was written and verified.
 place() {
@@ -131,6 +132,7 @@ marks() {
 	refused 1 "a symbolic link that leads to nothing" disk.img --auto --yes --key-file key --header dangling
 	refused 1 "cannot be made" disk.img --auto --yes --key-file key --header dir/none/head
 	refused 1 "cannot be made" disk.img --auto --yes --key-file key --header head/
+	[ "$(id -u)" -ne 0 ] || refused 1 "cannot be made: No such file" disk.img --auto --dry-run --key-file key --header /proc/head
 	refused 4 "directory" disk.img --auto --yes --key-file key --header dir
 	refused 4 "character device" disk.img --auto --yes --key-file key --header /dev/null
 	refused 4 "no file is made in /dev" disk.img --auto --yes --key-file key --header /dev/no-such-disk
@@ -184,4 +186,52 @@ marks() {
 	done
 	echo "# headers made: $made" >&3
 	[ $made -ge 2 ]
+}
+
+# makes WORDS...: formats disk.img so, with cheap costs of its password hash.
+makes() {
+	local costs=("${COSTS[@]}")
+	[[ "$*" != *luks1* ]] || costs=("${PBKDF2[@]}")
+	expect 0 setsid -w "$DMCT" format disk.img --yes --overwrite --key-file key --json "$@" "${costs[@]}" </dev/null
+	valid format
+}
+
+@test "after each format cryptsetup, blkid and wipefs say what the report says: one set of signatures" {
+	local line words count=0
+	truncate -s 40M disk.img
+	while read -r line; do
+		read -ra words <<<"$line"
+		rm -f head
+		makes "${words[@]}" || return
+		case $line in
+		*--header*) agree disk.img head || { echo "after: $line"; return 1; } ;;
+		*) agree disk.img || { echo "after: $line"; return 1; } ;;
+		esac
+		count=$((count + 1))
+	done < <(agree_formats)
+	is "$count" 11 "formats tried"
+}
+
+@test "over old contents, the same: ext4, swap, both partition tables with file systems in them, LUKS of both versions" {
+	local what header
+	need sfdisk "package fdisk"
+	for what in ext4 swap gpt dos luks1 luks2; do
+		for header in "" head; do
+			rm -f disk.img head
+			truncate -s 40M disk.img
+			case $what in
+			ext4) mke2fs -q -F -t ext4 disk.img ;;
+			swap) mkswap -q disk.img ;;
+			gpt | dos)
+				printf 'label: %s\n1MiB,10MiB\n20MiB,\n' $what | sfdisk -q disk.img
+				mke2fs -q -F -t ext4 -E offset=1048576 disk.img 10M
+				mke2fs -q -F -t ext2 -E offset=20971520 disk.img 10M
+				;;
+			*) cryptsetup luksFormat -q --type $what --pbkdf pbkdf2 --pbkdf-force-iterations 1000 disk.img key ;;
+			esac
+			# shellcheck disable=SC2086 # a word or none
+			makes --auto ${header:+--header $header} && agree disk.img $header || { echo "over $what, header: $header"; return 1; }
+			is "$(blkid -p -O 1048576 disk.img; blkid -p -O 20971520 disk.img)" "" "in old partitions of $what" || return
+		done
+	done
 }
