@@ -172,6 +172,8 @@ static int look(struct device_facts *facts, int fd, const struct stat *info, str
 	else if (ret == 0)
 		snprintf(facts->contents_reason, sizeof(facts->contents_reason),
 			 "no permission to read it");
+	if (ret == 0)
+		ret = device_read_pools(facts, NULL);
 	return ret == -ENOMEM ? status_nomem(st) : ret;
 }
 

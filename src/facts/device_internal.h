@@ -27,6 +27,12 @@ int device_read_users(struct device_facts *facts, const char *root);
 int device_add_user(struct device_facts *facts, const char *kind, const char *part,
 		    const char *format, ...) __attribute__((format(printf, 4, 5)));
 
+/* Adds bcache where it has that device, and ZFS where a pool that the disk is a member of, by its
+ * contents, is imported. */
+int device_add_bcache(struct device_facts *facts, const char *name, const char *part,
+		      const char *root);
+int device_read_pools(struct device_facts *facts, const char *root);
+
 /* Fills contents, contents_known and contents_reason from the open device or file. -ENOMEM. */
 int device_read_contents(struct device_facts *facts, int fd);
 int device_add_content(struct device_facts *facts, const struct device_content *content);

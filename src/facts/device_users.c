@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Who uses a device: what is mounted from it, swap on it, and drivers that hold it (device-mapper,
- * md, bcache, btrfs); the same of its partitions, and of the disk it is a partition of. Who uses a
- * file: loop devices and swap. Matched by device number, since a node may be called anything.
- * What other mount namespaces do is not visible here: only an exclusive open tells. Where /sys or
- * /proc is not mounted, that nobody is found says nothing, and the facts say so.
+ * md, btrfs; bcache and ZFS: device_pools.c); the same of its partitions, and of the disk it is a
+ * partition of. Who uses a file: loop devices and swap. Matched by device number, since a node may
+ * be called anything. What other mount namespaces do is not visible here: only an exclusive open
+ * tells. Where /sys or /proc is not mounted, that nobody is found says nothing, and the facts say
+ * so.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -130,6 +131,9 @@ static int add_holders(struct device_facts *facts, const struct part *part, cons
 	snprintf(path, sizeof(path), SYS_BLOCK "%s/holders", part->name);
 	dir = device_open_dir(root, path);
 	while (dir && ret == 0 && (entry = device_next_entry(dir))) {
+		/* device_add_bcache() says more. */
+		if (!strncmp(entry, "bcache", 6))
+			continue;
 		if (sysfile_line(root, name, sizeof(name), SYS_BLOCK "%s/dm/name", entry) > 0)
 			ret = device_add_user(facts, "holder", part->label, "%s (%s)", entry, name);
 		else
@@ -366,6 +370,9 @@ int device_read_users(struct device_facts *facts, const char *root)
 		ret = add_swaps(facts, &parts, root);
 	for (size_t i = 0; i < parts.n && ret == 0; i++) {
 		ret = add_holders(facts, &parts.list[i], root);
+		if (ret == 0)
+			ret = device_add_bcache(facts, parts.list[i].name, parts.list[i].label,
+						root);
 		if (ret == 0 && !mounted_already(facts, &parts.list[i]))
 			ret = add_btrfs(facts, &parts.list[i], root);
 	}

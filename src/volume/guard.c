@@ -202,20 +202,44 @@ static int lock_disk(struct guard *guard, const char *path, dev_t rdev, const st
 			  path, strerror(errno));
 }
 
+/* Who it may be that holds a device and is seen nowhere: what is on it tells. */
+static const char *likely_user(const struct device_facts *device, char *by, size_t size)
+{
+	static const struct {
+		const char *type, *user;
+	} users[] = {
+		{"zfs_member", "ZFS"},      {"bcache", "bcache"},   {"drbd", "DRBD"},
+		{"ceph_bluestore", "Ceph"}, {"LVM2_member", "LVM"}, {"linux_raid_member", "MD"},
+	};
+
+	snprintf(by, size, "a mount in another namespace");
+	for (size_t i = 0; i < device->n_contents; i++)
+		for (size_t j = 0; j < sizeof(users) / sizeof(users[0]); j++)
+			if (!strcmp(device->contents[i].type, users[j].type)) {
+				snprintf(by, size, "%s, of which it is a member%s%.100s",
+					 users[j].user, *device->contents[i].label ? ": " : "",
+					 device->contents[i].label);
+				return by;
+			}
+	return by;
+}
+
 /*
  * The kernel grants one exclusive claim; mounts, swap, md, dm and loop hold one. That is how uses
  * that cannot be seen from here show themselves, and how none can begin while this one is held.
  */
 static int claim(struct guard *guard, const char *path, struct status *st)
 {
+	char by[160];
+
 	guard->claim_fd = open(guard->fd_path, O_RDWR | O_EXCL | O_CLOEXEC | O_NONBLOCK);
 	if (guard->claim_fd >= 0)
 		return 0;
 	if (errno == EBUSY)
-		return status_set(st, ST_BUSY, EBUSY,
-				  "%s is in use, by something that is not visible here, such as a "
-				  "mount in another namespace.",
-				  path);
+		return status_set(
+			st, ST_BUSY, EBUSY,
+			"%s is in use, by something that is not visible here, such as %s.", path,
+			likely_user(&guard->device, by, sizeof(by)));
 	return status_set(st, ST_DEVICE, errno, "%s cannot be opened again: %s.", path,
 			  strerror(errno));
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "facts/device.h"
+#include "facts/device_internal.h"
 #include "facts/facts.h"
 #include "report/findings.h"
 #include "sysroot.h"
@@ -100,6 +101,129 @@ static void test_users_known(void)
 	ok(!finds(&in, "users-unknown"), "but not of a described machine");
 	device_facts_free(&device);
 	rename(to, from);
+}
+
+static void put_link(const char *path, const char *target)
+{
+	char full[512];
+
+	snprintf(full, sizeof(full), "%s%s", root, path);
+	if (symlink(target, full))
+		printf("Bail out! %s: %s\n", full, strerror(errno));
+}
+
+/* Whether the device has exactly that user, of that part of it. */
+static void used_by(const char *name, const char *part, const char *what)
+{
+	struct device_facts device;
+	struct status st = {0};
+	int ret = device_probe(&device, name, root, &st);
+
+	ok(!ret && device.n_users == 1 && !strcmp(device.users[0].kind, "holder") &&
+		   !strcmp(device.users[0].part, part) && !strcmp(device.users[0].what, what),
+	   "%s: %s (%zu users: %s)", name, what, device.n_users,
+	   device.n_users ? device.users[0].what : "");
+	device_facts_free(&device);
+}
+
+/* A backing device with its holder, a cache device, which has none, and one that waits; the bcache
+ * device itself is nobody's. */
+static void test_bcache(void)
+{
+	struct device_facts device;
+	struct status st = {0};
+
+	put_text("/proc/self/mountinfo", "30 1 0:1 / / rw - tmpfs none rw\n");
+	put_text("/sys/class/block/sdb/size", "65536\n");
+	put_text("/sys/class/block/sdb/bcache/state", "clean\n");
+	put_text("/sys/class/block/sdb/holders/bcache0/size", "1\n");
+	put_link("/sys/class/block/sdb/bcache/dev", "../../../virtual/block/bcache0");
+	used_by("/dev/sdb", "", "bcache, backing device of bcache0");
+	put_text("/sys/class/block/bcache0/size", "65520\n");
+	put_link("/sys/class/block/bcache0/bcache", "../sdb/bcache");
+	device_probe(&device, "/dev/bcache0", root, &st);
+	ok(!device.n_users, "bcache0 itself is free");
+	device_facts_free(&device);
+	put_text("/sys/class/block/sdc/size", "65536\n");
+	put_text("/sys/class/block/sdc/bcache/nbuckets", "32\n");
+	put_link("/sys/class/block/sdc/bcache/set",
+		 "../../../../../fs/bcache/2f0c0fb4-7d2b-4a0c-8a6f-0d6bb0b0a8c1");
+	used_by("/dev/sdc", "", "bcache, cache of the set 2f0c0fb4-7d2b-4a0c-8a6f-0d6bb0b0a8c1");
+	put_text("/sys/class/block/sdd/size", "65536\n");
+	put_text("/sys/class/block/sdd/bcache/state", "no cache\n");
+	used_by("/dev/sdd", "", "bcache, backing device that does not run (no cache)");
+}
+
+static void be(unsigned char *at, uint64_t value, int bytes)
+{
+	for (int i = 0; i < bytes; i++)
+		at[i] = (unsigned char)(value >> (8 * (bytes - 1 - i)));
+}
+
+/* One pair of a ZFS label (XDR): a string, or a number where there is none. Returns its length. */
+static size_t pair(unsigned char *at, const char *name, const char *text, uint64_t number)
+{
+	size_t name_len = strlen(name), room = (name_len + 3) / 4 * 4, len = 12 + room + 8;
+
+	be(at + 8, name_len, 4);
+	memcpy(at + 12, name, name_len);
+	be(at + 12 + room, text ? 9 : 8, 4);
+	be(at + 16 + room, 1, 4);
+	if (text) {
+		be(at + 20 + room, strlen(text), 4);
+		memcpy(at + 24 + room, text, strlen(text));
+		len += 4 + (strlen(text) + 3) / 4 * 4;
+	} else {
+		be(at + 20 + room, number, 8);
+		len += 8;
+	}
+	be(at, len, 4);
+	return len;
+}
+
+/* The first label of a member of the pool "tank" with that number: pairs at 16 KiB, uberblocks from
+ * 128 KiB on (ZFS On-Disk Specification, 1.2 and 1.3). */
+static void make_member(int fd, uint64_t guid)
+{
+	static unsigned char label[256 << 10];
+	unsigned char *at = label + (16 << 10) + 12;
+
+	memset(label, 0, sizeof(label));
+	at += pair(at, "name", "tank", 0);
+	at += pair(at, "pool_guid", NULL, guid);
+	pair(at, "guid", NULL, 7);
+	for (int i = 0; i < 128; i++)
+		be(label + (128 << 10) + (i << 10), 0x00bab10c, 8);
+	if (pwrite(fd, label, sizeof(label), 0) != sizeof(label))
+		printf("Bail out! %s\n", strerror(errno));
+}
+
+static void test_zfs(void)
+{
+	struct device_facts device;
+	struct status st = {0};
+	char path[64];
+	int fd, ret;
+
+	snprintf(path, sizeof(path), "%s/member", root);
+	fd = open(path, O_RDWR | O_CREAT, 0600);
+	if (ftruncate(fd, 64 << 20))
+		printf("Bail out! %s\n", strerror(errno));
+	make_member(fd, 12345678901234567890ULL);
+	ret = device_probe_fd(&device, fd, "member", &st);
+	ok(!ret && device.n_contents && !strcmp(device.contents[0].type, "zfs_member") &&
+		   !strcmp(device.contents[0].label, "tank"),
+	   "a member of a pool: %s %s", device.n_contents ? device.contents[0].type : "",
+	   device.n_contents ? device.contents[0].label : "");
+	ok(!device_read_pools(&device, root) && !device.n_users, "which is not imported");
+	put_text("/proc/spl/kstat/zfs/tank/guid", "77\n");
+	ok(!device_read_pools(&device, root) && !device.n_users, "another one of that name is");
+	put_text("/proc/spl/kstat/zfs/tank/guid", "12345678901234567890\n");
+	ret = device_read_pools(&device, root);
+	ok(!ret && device.n_users == 1 && !strcmp(device.users[0].what, "ZFS pool tank"),
+	   "it is: %s", device.n_users ? device.users[0].what : "nobody");
+	device_facts_free(&device);
+	close(fd);
 }
 
 /* Whether the cure of a finding has a word in it. */
@@ -196,6 +320,8 @@ int main(void)
 		return tap_done();
 	test_device();
 	test_users_known();
+	test_bcache();
+	test_zfs();
 	test_findings();
 	return sysroot_remove() ? 1 : tap_done();
 }

@@ -103,6 +103,28 @@ lvm() {
 	refused 6 "swap" "$spare"
 }
 
+@test "bcache, cached and caching: 5 while it runs, by its name; 6 afterwards" {
+	modprobe bcache
+	image 24M
+	backing=$loop
+	/lab/tool bcache "$backing" backing
+	echo "$backing" >/sys/fs/bcache/register
+	later sh -c "echo 1 >/sys/block/${backing#/dev/}/bcache/stop"
+	refused 5 "in use: holder bcache, backing device of bcache" "$backing" --overwrite
+	image 40M
+	/lab/tool bcache "$loop" cache
+	echo "$loop" >/sys/fs/bcache/register
+	set=$(basename "$(readlink "/sys/block/${loop#/dev/}/bcache/set")")
+	later sh -c "echo 1 >/sys/fs/bcache/$set/unregister"
+	refused 5 "in use: holder bcache, cache of the set $set" "$loop" --overwrite
+	is "$("$DMCT" probe --json "$loop" | jq -r '.device.users[0] | .kind')" holder
+	echo 1 >"/sys/block/${backing#/dev/}/bcache/stop"
+	echo 1 >"/sys/fs/bcache/$set/unregister"
+	while [ -e "/sys/block/${backing#/dev/}/bcache" ] || [ -e "/sys/block/${loop#/dev/}/bcache" ]; do sleep 0.1; done
+	refused 6 bcache "$backing"
+	refused 6 bcache "$loop"
+}
+
 @test "an active mapping on it: 5, of whatever target" {
 	mapping lab-linear "0 2048 linear $spare 4096"
 	refused 5 "in use: .*lab-linear" "$spare" --overwrite
