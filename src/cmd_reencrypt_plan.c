@@ -2,6 +2,7 @@
 /* What a volume is to be re-encrypted to, and what that costs. */
 #include <blkid/blkid.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,8 +89,17 @@ int reencryption_plan(struct reencryption *r, struct status *st)
 	int ret;
 
 	r->bytes = device->size > r->header.data_offset ? device->size - r->header.data_offset : 0;
+	if (!r->bytes)
+		return status_set(st, ST_DEVICE, ENODATA,
+				  "%s has %" PRIu64
+				  " bytes, and the data would begin at byte %" PRIu64
+				  ": there is nothing on it to re-encrypt.",
+				  r->path, device->size, r->header.data_offset);
 	if (r->resumed)
 		return 0;
+	/* With the header elsewhere it may be smaller than one. */
+	if (decide_check_device(device, &why))
+		device = NULL;
 	/* Unless asked for, the sectors stay: see check_sector(). */
 	if (!options.sector_size)
 		options.sector_size = r->header.sector;

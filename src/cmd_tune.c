@@ -64,6 +64,8 @@ struct run {
 
 static int check_options(const struct cmd_globals *globals, struct run *r, struct status *st)
 {
+	unsigned sets[FLAGS_SETS_MAX];
+
 	if (globals->sysroot)
 		return status_set(st, ST_USAGE, EINVAL,
 				  "tune works on this machine; --sysroot makes no sense with it.");
@@ -73,6 +75,13 @@ static int check_options(const struct cmd_globals *globals, struct run *r, struc
 			st, ST_USAGE, EINVAL,
 			"--policy: \"%s\" is none of balanced, performance, strict, fips.",
 			options.policy);
+	if (options.flags &&
+	    (!strcmp(options.flags, "all") || flags_parse(sets, options.flags, NULL) != 1))
+		return status_set(st, ST_USAGE, EINVAL,
+				  "--flags: \"%s\" is none; none, and no_read_workqueue, "
+				  "no_write_workqueue, same_cpu_crypt and submit_from_crypt_cpus, "
+				  "joined by \"+\", are.",
+				  options.flags);
 	return cmd_key_check(&options.key, st);
 }
 
@@ -90,38 +99,59 @@ static int check_machine(struct run *r, struct status *st)
 	return 0;
 }
 
+/* The header of the volume on a device, there or in the file of --header. */
+static int read_header(struct inspect *header, const char *device, struct status *st)
+{
+	const char *path = options.header ? options.header : device;
+	struct device_facts facts = {0};
+	int ret, fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd < 0)
+		return status_set(st, errno == EACCES ? ST_AUTH : ST_DEVICE, errno,
+				  "%s cannot be read: %s.", path, strerror(errno));
+	ret = device_probe_fd(&facts, fd, path, st);
+	if (!ret)
+		ret = inspect_header(header, fd, facts.size, path, st);
+	if (!ret && !header->loaded)
+		ret = status_set(st, ST_DEVICE, EINVAL, "%s holds no LUKS header that can be read.",
+				 path);
+	device_facts_free(&facts);
+	close(fd);
+	return ret;
+}
+
+/* What there is to be said of the operand and --header where there is no device-mapper either. */
+static int check_operand(const struct run *r, struct status *st)
+{
+	struct inspect header = {0};
+	struct stat info;
+
+	if (stat(r->path, &info)) {
+		if (errno != ENOENT || strchr(r->path, '/'))
+			return status_set(st, errno == EACCES ? ST_AUTH : ST_DEVICE, errno,
+					  "%s: %s.", r->path, strerror(errno));
+		return options.header ? read_header(&header, r->path, st) : 0;
+	}
+	if (!S_ISREG(info.st_mode) && !S_ISBLK(info.st_mode))
+		return status_set(st, ST_DEVICE, ENOTBLK,
+				  "%s is neither a block device nor a regular file.", r->path);
+	/* A mapping's node has no header. */
+	return options.header || !S_ISBLK(info.st_mode) ? read_header(&header, r->path, st) : 0;
+}
+
 /* The mapping over a device, by its header's UUID. */
 static int find_over(const char *path, const struct stat *info, char name[MAPPING_NAME_MAX],
 		     struct status *st)
 {
-	struct device_facts device = {0};
 	struct inspect header = {0};
-	int fd = -1, ret;
+	int ret = read_header(&header, path, st);
 
-	ret = device_probe(&device, path, NULL, st);
-	if (!ret) {
-		fd = open(options.header ? options.header : path,
-			  O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-		if (fd < 0)
-			ret = status_set(st, errno == EACCES ? ST_AUTH : ST_DEVICE, errno,
-					 "%s cannot be read: %s.", path, strerror(errno));
-	}
-	if (!ret)
-		ret = inspect_header(&header, fd, device.size, path, st);
-	if (fd >= 0)
-		close(fd);
-	device_facts_free(&device);
-	if (ret)
-		return ret;
-	if (!header.loaded)
-		return status_set(st, ST_DEVICE, EINVAL,
-				  "%s holds no LUKS header that can be read.", path);
-	if (!mapping_find(header.uuid, S_ISBLK(info->st_mode) ? info->st_rdev : 0, name))
-		return status_set(st, ST_DEVICE, ENODEV,
-				  "%s is not open: there is no live mapping over it to tune. Open "
-				  "it first (cryptsetup open).",
-				  path);
-	return 0;
+	if (!ret && !mapping_find(header.uuid, S_ISBLK(info->st_mode) ? info->st_rdev : 0, name))
+		ret = status_set(st, ST_DEVICE, ENODEV,
+				 "%s is not open: there is no live mapping over it to tune. Open "
+				 "it first (cryptsetup open).",
+				 path);
+	return ret;
 }
 
 static int find_mapping(struct run *r, struct status *st)
@@ -207,13 +237,7 @@ static int take_flags(struct run *r, struct status *st)
 	char flags[FLAGS_TEXT_MAX];
 	struct tune *t = &r->tune;
 
-	if (!strcmp(options.flags, "all") ||
-	    flags_parse(sets, options.flags, &r->facts.kernel.dm) != 1)
-		return status_set(st, ST_USAGE, EINVAL,
-				  "--flags: \"%s\" is none; none, and no_read_workqueue, "
-				  "no_write_workqueue, same_cpu_crypt and submit_from_crypt_cpus, "
-				  "joined by \"+\", are.",
-				  options.flags);
+	flags_parse(sets, options.flags, &r->facts.kernel.dm);
 	if (refresh_possible(sets[0]) != sets[0] || flags_missing(sets[0], &r->facts.kernel.dm))
 		return status_set(st, ST_MISSING, EOPNOTSUPP,
 				  "--flags: %s: this kernel's dm-crypt or libcryptsetup lacks it.",
@@ -397,6 +421,8 @@ static int run(const struct cmd_globals *globals, char **operands, int n, struct
 
 	(void)n;
 	ret = check_options(globals, &r, st);
+	if (!ret)
+		ret = check_operand(&r, st);
 	if (!ret)
 		ret = check_machine(&r, st);
 	if (!ret)

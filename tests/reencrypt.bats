@@ -45,7 +45,26 @@ refuses() {
 	expect 1 "$DMCT" tune name --policy none
 	expect 1 "$DMCT" tune name --sysroot /
 	expect 1 "$DMCT" tune name --key-fd 77
+	expect 1 "$DMCT" tune name --flags nonsense
+	says '"nonsense" is none'
+	expect 1 "$DMCT" tune name --flags all
+	# The operand and the header are looked at first.
+	expect 4 "$DMCT" tune missing/name
+	expect 4 "$DMCT" tune .
+	says 'neither a block device nor a regular file'
+	: >none.img
+	expect 4 "$DMCT" tune none.img
+	says 'none.img holds no LUKS header'
+	expect 4 "$DMCT" tune name --header missing
+	says 'missing cannot be read'
+	expect 4 "$DMCT" tune name --header none.img
+	says 'none.img holds no LUKS header'
 	! grep -q device-mapper /proc/misc || skip "this kernel has device-mapper: tests/vm/volumes.bats"
+	truncate -s 20M hdr
+	truncate -s 1M data.img
+	cryptsetup luksFormat -q --type luks2 --pbkdf pbkdf2 --pbkdf-force-iterations 1000 --header hdr data.img key
+	expect 7 "$DMCT" tune data.img --header hdr
+	says 'device-mapper'
 	expect 7 "$DMCT" tune name --json
 	is "$(json .error.code)" 7
 	says 'device-mapper'
@@ -135,6 +154,20 @@ refuses() {
 	expect 0 "$DMCT" reencrypt --cipher aes-xts-plain64/512 --from saved --yes --key-file key --device-speed skip --header hdr \
 		data.img --quiet </dev/null
 	cryptsetup open --test-passphrase --key-file key --header hdr data.img
+	expect 0 "$DMCT" inspect data.img --header hdr --no-measure --json
+	is "$(json '[.volume.spec, .header.detached] | tostring')" '["aes-xts-plain64/512@4096",true]'
+	# Smaller than any header; and with nothing on it.
+	truncate -s 3M small.img
+	truncate -s 20M hdr2
+	cryptsetup luksFormat -q --type luks2 --pbkdf pbkdf2 --pbkdf-force-iterations 1000 -c aes-cbc-essiv:sha256 -s 256 \
+		--header hdr2 small.img key
+	expect 0 "$DMCT" reencrypt --cipher aes-xts-plain64/512 --from saved --yes --key-file key --device-speed skip --header hdr2 \
+		small.img --quiet --json </dev/null
+	is "$(json '[.bytes, .finished] | tostring')" '[3145728,true]'
+	: >none.img
+	refuses 4 'none.img has 0 bytes.*nothing on it to re-encrypt' none.img --cipher aes-cbc-essiv:sha256/256 --yes --header hdr2
+	expect 8 "$DMCT" inspect none.img --header hdr2 --no-measure --json
+	is "$(json '[.findings[] | select(.id == "data-outside")] | length')" 1
 }
 
 @test "reencrypt cut short: SIGINT ends it clean, kill -9 leaves what can be gone on with; inspect says which" {

@@ -69,15 +69,16 @@ static void find_end(struct findings *out, const struct findings_volume_input *i
 {
 	char at[UNITS_MAX], size[UNITS_MAX];
 
-	if (!in->data || in->detached || in->header->data_offset < in->data->size)
+	if (!in->data || in->header->data_offset < in->data->size)
 		return;
 	finding_fix(findings_add(out, "data-outside", FINDING_ERROR,
 				 "The data begin at %s (byte %" PRIu64
 				 "), and the device ends at %s (byte %" PRIu64 ").",
 				 units_size(in->header->data_offset, at), in->header->data_offset,
 				 units_size(in->data->size, size), in->data->size),
-		    CUT " If it is a header kept apart from its data: cryptsetup open DEVICE NAME "
-			"--header %.100s",
+		    in->detached ? CUT
+				 : CUT " If it is a header kept apart from its data: cryptsetup "
+				       "open DEVICE NAME --header %.100s",
 		    in->path);
 }
 
