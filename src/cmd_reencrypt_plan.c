@@ -98,7 +98,8 @@ int reencryption_plan(struct reencryption *r, struct status *st)
 	if (r->resumed)
 		return 0;
 	/* With the header elsewhere it may be smaller than one. */
-	if (decide_check_device(device, &why))
+	options.place.detached = !r->header.data_offset;
+	if (decide_check_device(device, &options.place, &why))
 		device = NULL;
 	/* Unless asked for, the sectors stay: see check_sector(). */
 	if (!options.sector_size)
