@@ -107,7 +107,7 @@ static void test_secret_refusals(void)
 	refused("endless", "/dev/zero", -1, ST_USAGE);
 	refused("a directory", dir, -1, ST_USAGE);
 	refused("missing", in_dir("none"), -1, ST_USAGE);
-	refused("empty", make_file("key", "", 0, 0), -1, ST_AUTH);
+	refused("empty", make_file("key", "", 0, 0), -1, ST_USAGE);
 	refused("a descriptor that is not open", NULL, 987, ST_USAGE);
 	/* A writer that wrote nothing and has gone leaves no wait. */
 	ok(!mkfifo(in_dir("fifo"), 0600), "a named pipe");
@@ -115,7 +115,7 @@ static void test_secret_refusals(void)
 		close(open(in_dir("fifo"), O_WRONLY));
 		_exit(0);
 	}
-	refused("a pipe whose writer wrote nothing", in_dir("fifo"), -1, ST_AUTH);
+	refused("a pipe whose writer wrote nothing", in_dir("fifo"), -1, ST_USAGE);
 	wait(NULL);
 }
 
