@@ -212,6 +212,15 @@ static int look(struct reencryption *r, struct status *st)
 		return status_set(st, ST_AUTH, EPERM,
 				  "%s is open as %s: only root can re-encrypt it.", r->path,
 				  r->mapping);
+	if (r->online && mapping_held(r->mapping))
+		return status_set(
+			st, ST_BUSY, EBUSY,
+			"%s is open as %s, and the kernel holds back a part of it: its "
+			"re-encryption is at work, or was killed. If it was, unmount it "
+			"and take away what that left (cryptsetup close %s; dmsetup remove "
+			"%s-overlay; dmsetup remove %s-hotzone-forward); this command then "
+			"goes on.",
+			r->path, r->mapping, r->mapping, r->mapping, r->mapping);
 	return r->online ? 0 : guard_open(&r->guard, r->path, st);
 }
 

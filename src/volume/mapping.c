@@ -325,3 +325,24 @@ int mapping_device(const struct mapping *mapping, char *path, size_t size)
 	snprintf(path, size, "/dev/%s", name);
 	return 0;
 }
+
+bool mapping_held(const char *name)
+{
+	char line[MAPPING_NAME_MAX + 32];
+	size_t len = strlen(name);
+	struct dirent *entry;
+	bool held = false;
+	DIR *dir = opendir("/sys/block");
+
+	while (dir && !held && (entry = readdir(dir)))
+		held = !strncmp(entry->d_name, "dm-", 3) &&
+		       sysfile_line(NULL, line, sizeof(line), "/sys/block/%s/dm/name",
+				    entry->d_name) > 0 &&
+		       !strncmp(line, name, len) && !strncmp(line + len, "-hotzone-", 9) &&
+		       sysfile_line(NULL, line, sizeof(line), "/sys/block/%s/dm/suspended",
+				    entry->d_name) > 0 &&
+		       !strcmp(line, "1");
+	if (dir)
+		closedir(dir);
+	return held;
+}
