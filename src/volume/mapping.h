@@ -64,7 +64,6 @@ int mapping_find(const char *volume_uuid, dev_t dev, char name[MAPPING_NAME_MAX]
  * that cryptsetup puts between, of the one below that. 0 or -errno. */
 int mapping_device(const struct mapping *mapping, char *path, size_t size);
 
-
 /*
  * Whether the kernel holds back what goes to a part of the volume open as `name`: libcryptsetup
  * suspends the area that it re-encrypts (NAME-hotzone-forward), and a re-encryption that was killed
