@@ -38,6 +38,7 @@ edit() {
 		{ printf '%s' "$text" && head -c 12288 /dev/zero; } | head -c 12288 | dd of="$1" bs=4096 seek=$((at + 1)) conv=notrunc status=none
 		zero "$1" $((at * 4096 + 448)) 64
 		sum=$(dd if="$1" bs=4096 skip=$at count=4 status=none | sha256sum | cut -d ' ' -f 1)
+		# shellcheck disable=SC2001 # each pair of digits
 		printf '%b' "$(sed 's/../\\x&/g' <<<"$sum")" | dd of="$1" bs=1 seek=$((at * 4096 + 448)) conv=notrunc status=none
 	done
 }
@@ -205,12 +206,12 @@ zero() {
 	made v2.img --type luks2 --sector-size 4096
 	# Of each length what is beyond the end.
 	while read -r type length ids; do
-		head -c "$length" v$type.img >cut.img
+		head -c "$length" "v$type.img" >cut.img
 		looks 8 cut.img --no-measure
 		for id in $ids; do
 			is "$(json "[.findings[] | select(.id == \"$id\")] | length")" 1 "$type $length $id"
 		done
-		is "$(json .header.type)" luks$type
+		is "$(json .header.type)" "luks$type"
 		# No advice to change what is not whole.
 		is "$(json '[.findings[] | select(.severity != "error" and .fix != null)] | length')" 0
 		! json '.findings[].fix' | grep -Eq 'repair|convert|reencrypt|luksConvertKey' || return 1
