@@ -14,7 +14,7 @@ DMCT_BUILD=${DMCT_BUILD:-$(dirname "$DMCT")}
 if [ "${CUT_ALL:-}" = 1 ]; then
 	STEP=2 CUTS=45 NOTHING=35
 else
-	STEP=9 CUTS=20 NOTHING=6
+	STEP=16 CUTS=15 NOTHING=4
 fi
 
 setup_file() {

@@ -161,13 +161,16 @@ marks() {
 }
 
 @test "--header: cut short by SIGKILL at every write: the header is whole or not there, the data whole or without marks" {
-	local call n made=0
+	local call n step made=0
 	need strace
 	strace -qq -o trace true || skip "strace cannot trace here"
 	mke2fs -q -F disk.img
 	cp --sparse=always disk.img old.img
 	for call in pwrite64 fsync renameat2; do
-		for ((n = 1; n < 60; n++)); do
+		# At some of the places; with CUT_ALL=1, as scripts/check has it once, at all.
+		step=5
+		[ "${CUT_ALL:-}" != 1 ] && [ $call != renameat2 ] || step=1
+		for ((n = 1; n < 60; n += step)); do
 			cp --sparse=always old.img disk.img
 			rm -f head undo .dmcrypt-tune-*
 			run setsid -w strace -qq -f -o trace -e "trace=$call" -e "inject=$call:signal=KILL:when=$n" \
@@ -217,6 +220,8 @@ makes() {
 	need sfdisk "package fdisk"
 	for what in ext4 swap gpt dos luks1 luks2; do
 		for header in "" head; do
+			# Of each kind one; with CUT_ALL=1, as scripts/check has it once, all.
+			[ "${CUT_ALL:-}" = 1 ] || case $what$header in ext4 | swaphead | gpt | doshead | luks1 | luks2head) ;; *) continue ;; esac
 			rm -f disk.img head
 			truncate -s 40M disk.img
 			case $what in
@@ -231,7 +236,8 @@ makes() {
 			esac
 			# shellcheck disable=SC2086 # a word or none
 			makes --auto ${header:+--header $header} && agree disk.img $header || { echo "over $what, header: $header"; return 1; }
-			is "$(blkid -p -O 1048576 disk.img; blkid -p -O 20971520 disk.img)" "" "in old partitions of $what" || return
+			# Of old keyslots, which are random bytes, anything may be said.
+			[[ $what == luks* ]] || is "$(blkid -p -O 1048576 disk.img; blkid -p -O 20971520 disk.img)" "" "in old partitions of $what" || return
 		done
 	done
 }

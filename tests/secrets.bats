@@ -46,11 +46,11 @@ typed() {
 	env expect -f typist.exp "$@"
 }
 
-# By default 40 keys; KEYS=200 for all that was asked for once.
+# By default 20 keys; KEYS=200 for all that was asked for once.
 @test "random keys of 1 to 512 bytes through file, standard input, descriptor and terminal: cryptsetup opens with the same" {
 	local n ways=() run=("$DMCT" format disk.img --auto --yes --overwrite --quiet "${PBKDF2[@]}")
 	type -P expect >/dev/null || skip "expect is not installed (package expect)"
-	for ((n = 1; n <= ${KEYS:-40}; n++)); do
+	for ((n = 1; n <= ${KEYS:-20}; n++)); do
 		made $n
 		case $((n % 4)) in
 		0) setsid -w "${run[@]}" --key-file k </dev/null ;;

@@ -264,6 +264,7 @@ int detached_commit(struct detached *d)
 
 	if (ret)
 		unlink(d->temporary);
+	d->named = !ret;
 	*d->temporary = '\0';
 	if (!ret)
 		ret = sync_directory(d->target);

@@ -18,6 +18,7 @@ struct detached {
 	bool exists;              /* something of that name is there: guard is of it */
 	char target[PATH_MAX];    /* the file's name with links resolved */
 	char temporary[PATH_MAX]; /* the file being made, or "" */
+	bool named;               /* the new file has its name */
 	struct guard guard;       /* fd -1: nothing is there yet */
 	struct change change;     /* of a block device */
 };
@@ -41,8 +42,8 @@ uint64_t detached_holds(const struct detached *d);
 /* Makes the file, whole and on the disk, under a temporary name. 0 or -errno; then there is none.
  */
 int detached_stage(struct detached *d, const unsigned char *bytes, uint64_t len);
-/* Gives it its name, and has that on the disk. guard is then of it. 0 or -errno; then it is gone,
- * and what was there is as it was. */
+/* Gives it its name, and has that on the disk. guard is then of it. 0 or -errno: then it is gone,
+ * and what was there is as it was, but where `named` says that only the last step failed. */
 int detached_commit(struct detached *d);
 
 void detached_close(struct detached *d);

@@ -40,6 +40,13 @@ static int write_header(struct detached *d, struct status *st)
 
 	if (d->is_file) {
 		ret = detached_commit(d);
+		if (ret && d->named)
+			return status_set(
+				st, ST_CHECK, -ret,
+				"The header is in %s and the old contents' marks are gone, "
+				"but whether the disk has it for good is not known: %s. Look "
+				"with inspect --header before anything is written.",
+				d->path, strerror(-ret));
 		return ret ? status_set(st, ST_REFUSED, -ret,
 					"The header %s could not be given its name: %s. What had "
 					"been written was taken back.",
@@ -71,7 +78,7 @@ int luks_write_detached(struct guard *guard, const struct change *change, struct
 	if (ret)
 		return ret;
 	ret = write_header(d, st);
-	if (ret && between)
+	if (ret && (between || d->named))
 		return ret;
 	if (ret)
 		return take_back_marks(guard, change, -ret, undo_file, st);
