@@ -8,4 +8,7 @@
  */
 int directory_try(const char *dir);
 
+/* Has the name of a file, its directory's entry, on the disk. 0 or -errno. */
+int directory_sync(const char *path);
+
 #endif

@@ -225,22 +225,6 @@ static int give_name(struct detached *d)
 	return 0;
 }
 
-static int sync_directory(const char *path)
-{
-	char dir[PATH_MAX];
-	int fd, ret = directory_of(path, dir);
-
-	if (ret)
-		return ret;
-	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	if (fsync(fd) && errno != EINVAL)
-		ret = -errno;
-	close(fd);
-	return ret;
-}
-
 /* What now has the name, for reading it back. */
 static int open_made(struct detached *d)
 {
@@ -267,7 +251,7 @@ int detached_commit(struct detached *d)
 	d->named = !ret;
 	*d->temporary = '\0';
 	if (!ret)
-		ret = sync_directory(d->target);
+		ret = directory_sync(d->target);
 	return ret ? ret : open_made(d);
 }
 

@@ -243,21 +243,6 @@ static int write_sparse(int fd, const unsigned char *bytes, uint64_t len, uint64
 	return ret;
 }
 
-static int sync_directory(const char *path)
-{
-	char copy[PATH_MAX];
-	int fd, ret = 0;
-
-	snprintf(copy, sizeof(copy), "%s", path);
-	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	if (fsync(fd) && errno != EINVAL)
-		ret = -errno;
-	close(fd);
-	return ret;
-}
-
 /* Bytes that write_sparse() writes. */
 static uint64_t dense_length(const unsigned char *bytes, uint64_t len)
 {
@@ -330,7 +315,7 @@ int undo_save(const char *path, const struct guard *guard, const struct change *
 		ret = fd < 0 ? -errno : write_file(fd, block, &table, change);
 	}
 	if (!ret)
-		ret = sync_directory(path);
+		ret = directory_sync(path);
 	if (fd >= 0 && close(fd) && !ret)
 		ret = -errno;
 	if (ret && fd >= 0)
