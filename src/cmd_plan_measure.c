@@ -152,7 +152,9 @@ static int measure_list(struct plan_source *source, const struct candidates *can
 						       .shapes = 1U << ENGINE_SERIAL,
 						       .contest = true,
 						       .stream = true,
-						       .seconds = seconds};
+						       .seconds = seconds,
+						       /* A time that was asked for is kept. */
+						       .reserve = options->time > 0 ? 0 : seconds};
 		choose_sectors(&run, source, options, device);
 		add_specs(&run, candidates, source, layers[i] != MEASURE_CPU);
 		add_also(&run, options->also, source, layers[i] != MEASURE_CPU);

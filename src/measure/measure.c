@@ -248,13 +248,15 @@ static int part_crossings(struct measurement *m)
 
 static int sample(struct job *job)
 {
-	struct sampler_options options = {.deadline = job->start + job->budget,
-					  .after = true,
-					  .contest = job->request->contest,
-					  .now = clock_ns,
-					  .stopped = stop_signal,
-					  .progress = tell,
-					  .progress_arg = job};
+	struct sampler_options options = {
+		.deadline = job->start + job->budget,
+		.after = true,
+		.contest = job->request->contest,
+		.reserve = (uint64_t)(job->request->reserve * CLOCK_SECOND),
+		.now = clock_ns,
+		.stopped = stop_signal,
+		.progress = tell,
+		.progress_arg = job};
 	int ret;
 
 	ret = list_items(job);

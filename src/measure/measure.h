@@ -173,6 +173,7 @@ struct measure_request {
 	size_t n_depths;
 	double seconds; /* the whole budget, warm-up and checks included */
 	bool contest;   /* only the fastest count: see sampler_options */
+	double reserve; /* seconds more for a contest that is in doubt */
 	size_t buffer;  /* bytes walked per thread; default 1 MiB when 0 */
 	void (*progress)(void *arg, double fraction, const char *what); /* may be NULL */
 	void *progress_arg;

@@ -252,6 +252,7 @@ int sampler_run(struct sampler_item *items, size_t n, const struct sampler_optio
 		bool *cut_short)
 {
 	uint64_t now = options->now(), slice, deadline, seed = 0x2545f4914f6cdd1d;
+	uint64_t reserve = options->contest ? options->reserve : 0;
 	size_t *order;
 	long taken;
 
@@ -275,6 +276,11 @@ int sampler_run(struct sampler_item *items, size_t n, const struct sampler_optio
 		if (options->contest && round % CONTEST_ROUNDS == CONTEST_ROUNDS - 1 &&
 		    sampler_contest(items, n))
 			break;
+		if (!taken && reserve && sampler_in_doubt(items, n)) {
+			deadline += reserve;
+			reserve = 0;
+			taken = 1;
+		}
 	}
 	free(order);
 	return taken < 0 ? (int)taken : 0;

@@ -45,15 +45,18 @@ struct sampler_options {
 	bool after; /* leaves time for a call of each item after the last of its slices, where a
 		       slice is more than one */
 	int (*stopped)(void); /* whether to give up (-EINTR); may be NULL */
-	bool contest; /* only the winner of each group is of interest: what cannot win any more
-			 drops out, and when all that is left is known closely enough, it is over */
+	bool contest;     /* only the winner of each group is of interest: what cannot win any more
+			     drops out, and when all that is left is known closely enough, it is over */
+	uint64_t reserve; /* nanoseconds after the deadline, which a contest takes where it is in
+			     doubt then (sampler_in_doubt()) */
 	void (*progress)(void *arg, const char *what); /* called often; may be NULL */
 	void *progress_arg;
 };
 
 /*
- * Fills the samples of items[0..n). Ends by the deadline, unless that leaves an item with fewer
- * than SAMPLER_MIN_SLICES slices: *cut_short is then true. Returns 0, -ENOMEM or -EINTR.
+ * Fills the samples of items[0..n). Ends by the deadline (and the reserve), unless that leaves an
+ * item with fewer than SAMPLER_MIN_SLICES slices: *cut_short is then true. Returns 0, -ENOMEM or
+ * -EINTR.
  */
 int sampler_run(struct sampler_item *items, size_t n, const struct sampler_options *options,
 		bool *cut_short);
@@ -74,6 +77,12 @@ int sampler_ratio(struct stats *ratio, size_t *pairs, const struct sampler_item 
  * group is known closely enough.
  */
 bool sampler_contest(struct sampler_item *items, size_t n);
+
+/*
+ * Whether a group's best, by their medians, differs from another of it by enough to matter and by
+ * less than the spread can tell.
+ */
+bool sampler_in_doubt(const struct sampler_item *items, size_t n);
 
 /*
  * How much faster (or, negative, slower) the second half of the run was than the first, as a share:

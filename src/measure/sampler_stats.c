@@ -19,6 +19,8 @@
  * it, of so many slices. */
 #define CLOSE        0.01
 #define CLOSE_SLICES 30
+/* What a choice would gain by knowing better: as much is said of a tie (decide/explain.c). */
+#define MATTERS 1.1
 /* Slices in each half of the run for a drift. */
 #define DRIFT_SLICES 4
 
@@ -67,9 +69,15 @@ int sampler_ratio(struct stats *ratio, size_t *pairs, const struct sampler_item 
 	return 0;
 }
 
+/* Half the width of the median's interval. */
+static double notch(const struct stats *s, size_t n)
+{
+	return 1.57 * (s->high - s->low) / sqrt((double)n);
+}
+
 static bool known_closely(const struct stats *s, size_t n)
 {
-	return n >= CLOSE_SLICES && 1.57 * (s->high - s->low) / sqrt((double)n) < CLOSE * s->median;
+	return n >= CLOSE_SLICES && notch(s, n) < CLOSE * s->median;
 }
 
 bool sampler_contest(struct sampler_item *items, size_t n)
@@ -93,6 +101,41 @@ bool sampler_contest(struct sampler_item *items, size_t n)
 	}
 	free(stats);
 	return over;
+}
+
+static bool stands(const struct sampler_item *item)
+{
+	return item->group && item->n && !item->error && !item->out;
+}
+
+/* Whether stats[i], the less, is below stats[j] by what matters, but not surely below. */
+static bool doubtful(const struct sampler_item *items, const struct stats *stats, size_t i,
+		     size_t j)
+{
+	const struct stats *less = &stats[i], *more = &stats[j];
+
+	return items[i].group == items[j].group && more->median > MATTERS * less->median &&
+	       less->median + notch(less, items[i].n) >= more->median - notch(more, items[j].n);
+}
+
+bool sampler_in_doubt(const struct sampler_item *items, size_t n)
+{
+	struct stats *stats = calloc(n ? n : 1, sizeof(*stats));
+	bool doubt = false, known = stats;
+
+	for (size_t i = 0; i < n && known; i++)
+		known = !stands(&items[i]) || !sampler_stats(&stats[i], &items[i]);
+	for (size_t j = 0; j < n && known && !doubt; j++) {
+		bool best = stands(&items[j]);
+
+		for (size_t i = 0; i < n && best; i++)
+			best = !stands(&items[i]) || items[i].group != items[j].group ||
+			       stats[i].median <= stats[j].median;
+		for (size_t i = 0; i < n && best && !doubt; i++)
+			doubt = stands(&items[i]) && doubtful(items, stats, i, j);
+	}
+	free(stats);
+	return doubt;
 }
 
 static int compare(const void *a, const void *b)

@@ -92,10 +92,11 @@ static int fake_slice(void *arg, uint64_t calls, uint64_t *bytes, uint64_t *ns)
 	return 0;
 }
 
-static void run_fakes(struct fake *fakes, struct sampler_item *items, size_t n, double seconds,
-		      bool contest)
+static void run_fakes_on(struct fake *fakes, struct sampler_item *items, size_t n, double seconds,
+			 bool contest, double reserve)
 {
-	struct sampler_options options = {.now = fake_now, .contest = contest};
+	struct sampler_options options = {
+		.now = fake_now, .contest = contest, .reserve = (uint64_t)(reserve * 1e9)};
 	bool cut_short;
 
 	memset(items, 0, n * sizeof(*items));
@@ -108,6 +109,12 @@ static void run_fakes(struct fake *fakes, struct sampler_item *items, size_t n, 
 	now_ns = 0;
 	options.deadline = (uint64_t)(seconds * 1e9);
 	sampler_run(items, n, &options, &cut_short);
+}
+
+static void run_fakes(struct fake *fakes, struct sampler_item *items, size_t n, double seconds,
+		      bool contest)
+{
+	run_fakes_on(fakes, items, n, seconds, contest, 0);
 }
 
 static void test_pairs(void)
@@ -131,6 +138,36 @@ static void test_pairs(void)
 	   ratio.median, ratio.low, ratio.high, pairs);
 	ok(!sampler_ratio(&ratio, &pairs, &items[0], &empty) && pairs == 0, "no pairs, no ratio");
 	sampler_free(items, 2);
+}
+
+static void test_doubt(void)
+{
+	/* One group: the second and the fourth of each. */
+	struct fake near_by[4] = {{.call = 1000}, {.call = 1000}, {.call = 1250}, {.call = 1250}};
+	struct fake alike[4] = {{.call = 1000}, {.call = 1000}, {.call = 1050}, {.call = 1050}};
+	struct sampler_item items[4];
+
+	pace = 0.5;
+	run_fakes_on(near_by, items, 4, 0.1, true, 0);
+	ok(sampler_in_doubt(items, 4), "a quarter faster, and a pace that halves: in doubt");
+	sampler_free(items, 4);
+	run_fakes_on(near_by, items, 4, 0.1, true, 0.9);
+	ok(near((double)now_ns, 1e9, 0.1), "then a contest takes its reserve: %.2f s",
+	   (double)now_ns / 1e9);
+	sampler_free(items, 4);
+	run_fakes_on(near_by, items, 4, 0.1, false, 0.9);
+	ok(near((double)now_ns, 1e8, 0.2), "without a contest it does not: %.2f s",
+	   (double)now_ns / 1e9);
+	sampler_free(items, 4);
+	run_fakes_on(alike, items, 4, 0.1, true, 0.9);
+	ok(!sampler_in_doubt(items, 4) && near((double)now_ns, 1e8, 0.2),
+	   "nor for what is a twentieth faster: %.2f s", (double)now_ns / 1e9);
+	sampler_free(items, 4);
+	pace = 1;
+	run_fakes_on(near_by, items, 4, 0.1, true, 0.9);
+	ok(!sampler_in_doubt(items, 4) && now_ns < 12e7,
+	   "nor on a machine that keeps its pace: %.2f s", (double)now_ns / 1e9);
+	sampler_free(items, 4);
 }
 
 static void test_contest(void)
@@ -390,6 +427,7 @@ int main(void)
 	test_confidence();
 	test_pairs();
 	test_contest();
+	test_doubt();
 	test_drift();
 	test_fit();
 	test_results();
