@@ -33,9 +33,7 @@ static void set_margins(struct choice *c, const struct policy *policy)
 	/* Half the strength costs the same again within CBC. */
 	if (class == SPEC_CLASS_CBC && spec_strength(&c->spec) < 256)
 		c->factor *= policy->margin[SPEC_CLASS_XTS128];
-	c->rare = c->spec.kind->usual >= SPEC_USUAL_RARE && !c->spec.kind->integrity
-			  ? policy->rare_margin
-			  : 1;
+	c->rare = pick_rare(&c->spec) ? policy->rare_margin : 1;
 }
 
 static bool by_policy(struct choice *c, const struct decide_input *input)

@@ -99,13 +99,19 @@ static void choose_sector(struct choice *c, const struct decide_input *input,
 					: CHOICE_UNMEASURED;
 }
 
-static void judge(struct choice *c, const struct candidate *candidate,
-		  const struct decide_input *input, const struct ground *ground)
+/* Admits, finds the ground to compare on, and gives each its sector size and speed there. */
+static void judge(struct choice *list, const struct candidates *candidates,
+		  const struct decide_input *input, struct ground *ground)
 {
 	unsigned wanted = input->sector ? input->sector : input->wanted ? input->wanted->sector : 0;
 
-	if (admit(c, candidate, input))
-		choose_sector(c, input, ground, wanted);
+	for (size_t i = 0; i < candidates->n; i++)
+		if (admit(&list[i], &candidates->list[i], input))
+			list[i].state = CHOICE_UNMEASURED;
+	speed_ground(ground, input, list, candidates->n);
+	for (size_t i = 0; i < candidates->n; i++)
+		if (list[i].state != CHOICE_NOT_ADMITTED)
+			choose_sector(&list[i], input, ground, wanted);
 }
 
 /* The candidates: all that are offered, or the one that the user insists on. */
@@ -307,17 +313,17 @@ static int fill_candidates(struct plan *plan, const struct decide_input *input,
 static int choose(struct plan *plan, const struct decide_input *input,
 		  const struct candidates *candidates, struct choice *list, struct status *st)
 {
-	const struct choice *winner;
+	const struct choice *winner, *before;
 	struct ground ground;
 	int ret;
 
-	speed_ground(&ground, input, candidates);
-	for (size_t i = 0; i < candidates->n; i++)
-		judge(&list[i], &candidates->list[i], input, &ground);
+	judge(list, candidates, input, &ground);
 	winner = pick_measured(list, candidates->n, input, &ground);
-	if (!winner) {
+	before = winner ? pick_before(list, candidates->n, winner, input->facts)
+			: pick_unmeasured(list, candidates->n, input->facts);
+	if (before) {
 		ground.basis = PLAN_BASIS_FACTS;
-		winner = pick_unmeasured(list, candidates->n, input->facts);
+		winner = before;
 	}
 	if (!winner)
 		return refuse(list, candidates->n, input, st);

@@ -10,10 +10,7 @@
 
 double explain_asked(const struct choice *c, const struct choice *w)
 {
-	bool equals = spec_class(&c->spec) == spec_class(&w->spec) &&
-		      spec_strength(&c->spec) == spec_strength(&w->spec);
-
-	return c->rare / w->rare * (equals ? 1 : c->factor / w->factor);
+	return c->rare / w->rare * (pick_as_strong(c, w) ? 1 : c->factor / w->factor);
 }
 
 static const char *cpus(unsigned threads)
@@ -21,8 +18,16 @@ static const char *cpus(unsigned threads)
 	return threads == 1 ? "one CPU" : "all measured CPUs";
 }
 
+bool explain_any_measured(const struct choice *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (list[i].state == CHOICE_MEASURED)
+			return true;
+	return false;
+}
+
 static void explain_speed(struct plan *plan, const struct decide_input *input,
-			  const struct choice *w)
+			  const struct choice *list, size_t n, const struct choice *w)
 {
 	char text[SPEC_TEXT_MAX], mixed[UNITS_MAX], enc[UNITS_MAX], dec[UNITS_MAX];
 	const char *spec = spec_print(&w->spec, text);
@@ -30,11 +35,15 @@ static void explain_speed(struct plan *plan, const struct decide_input *input,
 					: "is the best of the measured candidates";
 
 	if (plan->basis == PLAN_BASIS_FACTS) {
-		plan_reason(plan, "%s %s; nothing comparable was measured.", spec,
+		plan_reason(plan, "%s %s; %s.", spec,
 			    input->wanted ? "was asked for"
 			    : !strcmp(w->spec.kind->mode, "adiantum")
 				    ? "is made for CPUs without AES instructions, as this one is"
-				    : "is the strongest of the usual ciphers");
+				    : "is the strongest of the usual ciphers",
+			    explain_any_measured(list, n)
+				    ? "nothing as strong was measured, and what is weaker is only "
+				      "taken where it is shown to be faster by its margin"
+				    : "nothing comparable was measured");
 		return;
 	}
 	if (w->speed.order_only) {
@@ -187,7 +196,7 @@ int explain_plan(struct plan *plan, const struct decide_input *input, const stru
 	plan->rejected = calloc(n + 3, sizeof(*plan->rejected));
 	if (!plan->rejected)
 		return -ENOMEM;
-	explain_speed(plan, input, winner);
+	explain_speed(plan, input, list, n, winner);
 	explain_weaker(plan, input, list, n, winner);
 	explain_undecided(plan, list, n, winner);
 	explain_watermark(plan, winner);

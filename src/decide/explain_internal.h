@@ -8,6 +8,9 @@
 /* How many times as fast as w c must be to beat it. */
 double explain_asked(const struct choice *c, const struct choice *w);
 
+/* Whether there are figures, be it of what was not taken. */
+bool explain_any_measured(const struct choice *list, size_t n);
+
 /* Each adds its sentences to the plan's reasons. */
 void explain_disk(struct plan *plan, const struct choice *w);
 void explain_sector(struct plan *plan, const struct decide_input *input,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Reasons that the disk, the sector size and the volume's use give. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -69,17 +70,19 @@ static void explain_gain(char *text, size_t size, const struct decide_input *inp
 {
 	struct spec small = w->spec;
 	struct speed speed;
+	double gain;
 
 	*text = '\0';
 	small.sector = SPEC_SECTOR_MIN;
 	if (!(w->speed.mixed > 0) || w->speed.order_only || w->spec.sector == SPEC_SECTOR_MIN)
 		return;
 	speed_of(&speed, input, ground, &small);
-	if (speed.mixed > 0)
-		snprintf(text, size, " It measures %.0f %% %s than 512.",
-			 100 * (w->speed.mixed > speed.mixed ? w->speed.mixed / speed.mixed - 1
-							     : 1 - w->speed.mixed / speed.mixed),
-			 w->speed.mixed > speed.mixed ? "faster" : "slower");
+	gain = speed.mixed > 0 ? 100 * (w->speed.mixed / speed.mixed - 1) : 0;
+	if (gain >= 0.5 || gain <= -0.5)
+		snprintf(text, size, " It measures %.0f %% %s than 512.", fabs(gain),
+			 gain > 0 ? "faster" : "slower");
+	else if (speed.mixed > 0)
+		snprintf(text, size, " It measures as fast as 512.");
 }
 
 /* What a power cut in the middle of a write leaves. */

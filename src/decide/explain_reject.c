@@ -15,22 +15,29 @@ static void reject(struct plan *plan, const struct spec *spec, double speed, con
 	snprintf(r->reason, sizeof(r->reason), "%s", reason);
 }
 
-static bool same_strength(const struct spec *a, const struct spec *b)
-{
-	return spec_class(a) == spec_class(b) && spec_strength(a) == spec_strength(b);
-}
-
 /* "weaker (CBC, 256 bits)" */
 static const char *standing(char *text, size_t size, const struct choice *c, const struct choice *w)
 {
 	if (pick_prefers(c, w))
 		snprintf(text, size, "stronger or more usual");
-	else if (same_strength(&c->spec, &w->spec))
+	else if (pick_as_strong(c, w))
 		snprintf(text, size, "less usual");
 	else
 		snprintf(text, size, "weaker (%s, %u bits)", spec_class_words(&c->spec),
 			 spec_strength(&c->spec));
 	return text;
+}
+
+/* Measured, and weaker than one that was not. */
+static void reject_unshown(struct plan *plan, const struct choice *c, const struct choice *w)
+{
+	char what[96], reason[256];
+
+	snprintf(
+		reason, sizeof(reason),
+		"%s, and nothing as strong as the choice was measured that it could be faster than",
+		standing(what, sizeof(what), c, w));
+	reject(plan, &c->spec, c->speed.order_only ? 0 : c->speed.mixed, reason);
 }
 
 static void reject_measured(struct plan *plan, const struct decide_input *input,
@@ -73,7 +80,10 @@ static void reject_candidate(struct plan *plan, const struct decide_input *input
 
 	switch (c->state) {
 	case CHOICE_MEASURED:
-		reject_measured(plan, input, c, w);
+		if (w->state == CHOICE_MEASURED)
+			reject_measured(plan, input, c, w);
+		else
+			reject_unshown(plan, c, w);
 		break;
 	case CHOICE_UNMEASURED:
 		if (plan->basis != PLAN_BASIS_FACTS)

@@ -50,13 +50,16 @@ static void say_why(struct plan *plan, const struct decide_input *input, const s
 
 	if (input->wanted)
 		say(plan, " It was asked for.");
+	else if (plan->basis == PLAN_BASIS_FACTS && explain_any_measured(list, n))
+		say(plan, " What is weaker is only taken where it is shown to be faster by its "
+			  "margin.");
 	else if (plan->basis == PLAN_BASIS_FACTS)
 		say(plan, " It is what is known to suit this CPU and kernel best.");
 	else if (plan->disk.limits && stronger)
 		say(plan,
-		    " The disk is slower than every cipher on all CPUs; this one takes them %.2f times "
-		    "less time than %s, which would else be taken.",
-		    w->speed.mixed / stronger->speed.mixed, spec_print(&stronger->spec, text));
+		    " The disk is slower than every cipher on all CPUs; this one takes them %.2f of "
+		    "the time of %s, which would else be taken.",
+		    stronger->speed.mixed / w->speed.mixed, spec_print(&stronger->spec, text));
 	else if (stronger)
 		say(plan, " It is %.2f times as fast as %s, which would else be taken.",
 		    w->speed.mixed / stronger->speed.mixed, spec_print(&stronger->spec, text));
@@ -65,11 +68,12 @@ static void say_why(struct plan *plan, const struct decide_input *input, const s
 		    " The disk is slower than every cipher on all CPUs, so the strongest and most "
 		    "usual one costs nothing but CPU time.");
 	else
-		say(plan, " It is of the strongest class, and nothing in that is faster by more "
-			  "than the spread.");
+		say(plan, " Nothing measured here is stronger, and nothing as strong is faster by "
+			  "more than the spread.");
 }
 
-static void say_how_sure(struct plan *plan, const struct choice *w)
+static void say_how_sure(struct plan *plan, const struct choice *list, size_t n,
+			 const struct choice *w)
 {
 	static const char *const from[] = {
 		[PLAN_BASIS_DM] = "dm-crypt itself",
@@ -79,11 +83,16 @@ static void say_how_sure(struct plan *plan, const struct choice *w)
 	double half;
 
 	if (plan->basis == PLAN_BASIS_FACTS) {
-		say(plan, " Nothing was measured.");
+		say(plan, " Nothing %swas measured.",
+		    explain_any_measured(list, n) ? "as strong " : "");
 		return;
 	}
 	half = 50 * (w->speed.tie_high - w->speed.tie_low) / w->speed.mixed;
-	say(plan, " Measured on %s, to about %.1f %%.", from[plan->basis], half);
+	say(plan, " Measured on %s, to about %.1f %%", from[plan->basis], half);
+	if (plan->speed > 0 && model_error(plan->basis) > 0)
+		say(plan, "; what dm-crypt makes of it may be off by %.0f %% more, for all alike",
+		    100 * model_error(plan->basis));
+	say(plan, ".");
 }
 
 /* The rival that is nearest to what would make it win. */
@@ -130,6 +139,6 @@ void explain_summary(struct plan *plan, const struct decide_input *input, const 
 	*plan->summary = '\0';
 	say_what(plan, w);
 	say_why(plan, input, list, n, w);
-	say_how_sure(plan, w);
+	say_how_sure(plan, list, n, w);
 	say_what_would_change(plan, input, list, n, w);
 }

@@ -4,62 +4,77 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decide/explain.h"
 #include "decide/internal.h"
 
 #define SIZES     4  /* sector sizes from 512 to 4096 */
-#define TRIED_MAX 32 /* different numbers of threads that are looked at */
+#define TRIED_MAX 96 /* layers and numbers of threads that are looked at */
 
-/* How many admitted candidates have a speed at some sector size on that ground. */
-static size_t count_complete(const struct decide_input *input, const struct ground *ground,
-			     const struct candidates *candidates)
+/* Which admitted candidates have a speed on a ground. */
+struct coverage {
+	size_t n;
+	const struct choice *first; /* the most preferred of those that are not rare, or NULL */
+	bool rival; /* and whether one that is as strong is there to hold against it */
+};
+
+static bool has_speed(const struct decide_input *input, const struct ground *ground,
+		      struct spec spec)
 {
-	struct speed speed;
-	size_t n = 0;
+	struct speed speed = {.mixed = 0};
 
-	for (size_t i = 0; i < candidates->n; i++) {
-		struct spec spec = candidates->list[i].spec;
-
-		if (!candidates->list[i].admitted)
-			continue;
-		speed.mixed = 0;
-		for (spec.sector = SPEC_SECTOR_MIN;
-		     spec.sector <= SPEC_SECTOR_MAX && !(speed.mixed > 0); spec.sector *= 2)
-			speed_of(&speed, input, ground, &spec);
-		n += speed.mixed > 0;
-	}
-	return n;
+	for (spec.sector = SPEC_SECTOR_MIN; spec.sector <= SPEC_SECTOR_MAX && !(speed.mixed > 0);
+	     spec.sector *= 2)
+		speed_of(&speed, input, ground, &spec);
+	return speed.mixed > 0;
 }
 
-static bool tried(const unsigned *list, size_t n, unsigned threads)
+static void cover(struct coverage *cover, const struct decide_input *input,
+		  const struct ground *ground, const struct choice *list, size_t n)
+{
+	memset(cover, 0, sizeof(*cover));
+	for (size_t i = 0; i < n; i++) {
+		const struct choice *c = &list[i];
+
+		if (c->state == CHOICE_NOT_ADMITTED || !has_speed(input, ground, c->spec))
+			continue;
+		cover->n++;
+		if (pick_rare(&c->spec))
+			continue;
+		if (!cover->first || pick_prefers(c, cover->first)) {
+			cover->rival = cover->first && pick_as_strong(c, cover->first);
+			cover->first = c;
+		} else if (pick_as_strong(c, cover->first)) {
+			cover->rival = true;
+		}
+	}
+}
+
+static bool tried(const struct ground *list, size_t n, const struct ground *one)
 {
 	for (size_t i = 0; i < n; i++)
-		if (list[i] == threads)
+		if (list[i].threads == one->threads && list[i].basis == one->basis)
 			return true;
 	return false;
 }
 
-/* The number of threads that most candidates were measured with, the larger one of equals. 0: none
- * was measured on that layer. */
-static unsigned common_threads(const struct decide_input *input, enum plan_basis basis,
-			       const struct candidates *candidates)
+/*
+ * Whether a layer and a number of threads say more than another. A cipher that was measured
+ * elsewhere only must not lose to a weaker one for that: what has the most preferred candidate goes
+ * first, then what has something as strong beside it. After that the layer counts, then the number
+ * of candidates, then that of threads.
+ */
+static bool says_more(const struct ground *a, const struct coverage *x, const struct ground *b,
+		      const struct coverage *y)
 {
-	const struct measurement *m = input->measurement;
-	struct ground ground = {.basis = basis};
-	unsigned done[TRIED_MAX], best = 0;
-	size_t most = 0, count, n = 0;
-
-	for (size_t i = 0; m && i < m->n_results && n < TRIED_MAX; i++) {
-		ground.threads = m->results[i].threads;
-		if (tried(done, n, ground.threads))
-			continue;
-		done[n++] = ground.threads;
-		count = count_complete(input, &ground, candidates);
-		if (count > most || (count && count == most && ground.threads > best)) {
-			most = count;
-			best = ground.threads;
-		}
-	}
-	return best;
+	if (!x->n || !y->n)
+		return x->n > 0;
+	if (x->first != y->first)
+		return x->first && (!y->first || pick_prefers(x->first, y->first));
+	if (x->rival != y->rival)
+		return x->rival;
+	if (a->basis != b->basis)
+		return a->basis < b->basis;
+	return x->n != y->n ? x->n > y->n : a->threads > b->threads;
 }
 
 static int compare_doubles(const void *a, const void *b)
@@ -166,20 +181,36 @@ void ground_fill(struct ground *ground, const struct decide_input *input)
 		find_crossing(ground, input);
 }
 
-void speed_ground(struct ground *ground, const struct decide_input *input,
-		  const struct candidates *candidates)
+static bool layer_of(enum measure_engine engine, enum plan_basis *basis)
 {
-	static const enum plan_basis order[] = {PLAN_BASIS_DM, PLAN_BASIS_AFALG, PLAN_BASIS_CPU};
+	*basis = engine == MEASURE_DM      ? PLAN_BASIS_DM
+		 : engine == MEASURE_AFALG ? PLAN_BASIS_AFALG
+					   : PLAN_BASIS_CPU;
+	return engine != MEASURE_OPENSSL;
+}
+
+void speed_ground(struct ground *ground, const struct decide_input *input,
+		  const struct choice *list, size_t n)
+{
+	const struct measurement *m = input->measurement;
+	struct coverage covered, best = {.n = 0};
+	struct ground one, done[TRIED_MAX];
+	size_t n_done = 0;
 
 	memset(ground, 0, sizeof(*ground));
-	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
-		ground->basis = order[i];
-		ground->threads = common_threads(input, order[i], candidates);
-		if (ground->threads)
-			break;
+	ground->basis = PLAN_BASIS_FACTS;
+	for (size_t i = 0; m && i < m->n_results && n_done < TRIED_MAX; i++) {
+		memset(&one, 0, sizeof(one));
+		one.threads = m->results[i].threads;
+		if (!layer_of(m->results[i].engine, &one.basis) || tried(done, n_done, &one))
+			continue;
+		done[n_done++] = one;
+		cover(&covered, input, &one, list, n);
+		if (!says_more(&one, &covered, ground, &best))
+			continue;
+		*ground = one;
+		best = covered;
 	}
-	if (!ground->threads)
-		ground->basis = PLAN_BASIS_FACTS;
-	else
+	if (ground->basis != PLAN_BASIS_FACTS)
 		ground_fill(ground, input);
 }

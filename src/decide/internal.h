@@ -40,12 +40,16 @@ struct speed {
 	char reason[160]; /* why not known */
 };
 
+struct choice;
+
 /*
- * The ground of the comparison: the most trusted layer that has both directions of an admitted
- * candidate, and the number of threads at which it has most of them.
+ * The ground of the comparison: of the layers and numbers of threads that have both directions of
+ * the most preferred candidate that any has (of those that are admitted and not rare), and
+ * something as strong to hold against it, the most trusted layer with the most candidates.
+ * PLAN_BASIS_FACTS where nothing was measured.
  */
 void speed_ground(struct ground *ground, const struct decide_input *input,
-		  const struct candidates *candidates);
+		  const struct choice *list, size_t n);
 
 /* Fills the model of a ground whose layer and threads are set. */
 void ground_fill(struct ground *ground, const struct decide_input *input);
@@ -77,8 +81,6 @@ bool speed_tie(const struct speed *a, const struct speed *b);
 bool sector_allowed(const struct decide_input *input, const struct spec_kind *kind, unsigned sector,
 		    bool insisted, char *reason, size_t size);
 
-struct choice;
-
 /* Whether policy, constraints and kernel let a candidate in; if not, why goes to c->reason. Fills
  * the choice's margins. */
 bool admit(struct choice *c, const struct candidate *candidate, const struct decide_input *input);
@@ -95,6 +97,17 @@ const struct choice *pick_unmeasured(const struct choice *list, size_t n,
 /* Whether a is the better known of two that speed does not tell apart: the stronger, then the more
  * usual. */
 bool pick_prefers(const struct choice *a, const struct choice *b);
+/* Whether two are of one class and strength: only speed and usage tell them apart. */
+bool pick_as_strong(const struct choice *a, const struct choice *b);
+/* A cipher that few systems use. */
+bool pick_rare(const struct spec *spec);
+/*
+ * What goes before the measured winner although it was not measured, or NULL: the most preferred
+ * stronger one that is not rare, where nothing stronger was measured. A weaker class is taken where
+ * it is shown to be faster by its margin, and not where nobody looked.
+ */
+const struct choice *pick_before(const struct choice *list, size_t n, const struct choice *winner,
+				 const struct facts *facts);
 
 /* What the volume could do with that cipher: its CPUs' worth of it, and no more than the disk
  * reads. */

@@ -20,6 +20,17 @@ bool pick_prefers(const struct choice *a, const struct choice *b)
 	return a->spec.kind->usual < b->spec.kind->usual;
 }
 
+bool pick_as_strong(const struct choice *a, const struct choice *b)
+{
+	return spec_class(&a->spec) == spec_class(&b->spec) &&
+	       spec_strength(&a->spec) == spec_strength(&b->spec);
+}
+
+bool pick_rare(const struct spec *spec)
+{
+	return spec->kind->usual >= SPEC_USUAL_RARE && !spec->kind->integrity;
+}
+
 /* CPUs' worth of work that the volume may have, in units of what was measured. */
 static double cpu_share(const struct decide_input *input, const struct ground *ground)
 {
@@ -62,13 +73,6 @@ bool volume_disk_limits(const struct choice *list, size_t n, const struct decide
 	return any && disk > 0;
 }
 
-/* Whether a and b differ in what they protect against, not only in how they do it. */
-static bool same_strength(const struct choice *a, const struct choice *b)
-{
-	return spec_class(&a->spec) == spec_class(&b->spec) &&
-	       spec_strength(&a->spec) == spec_strength(&b->spec);
-}
-
 static struct speed scaled(const struct choice *c)
 {
 	struct speed s = c->speed;
@@ -95,7 +99,7 @@ static bool beats(const struct choice *a, const struct choice *b, const struct d
 {
 	struct speed x = scaled(a), y = scaled(b);
 
-	if (!same_strength(a, b)) {
+	if (!pick_as_strong(a, b)) {
 		weigh(&x, a->factor, input, ground);
 		weigh(&y, b->factor, input, ground);
 	}
@@ -135,26 +139,63 @@ const struct choice *pick_measured(struct choice *list, size_t n, const struct d
 }
 
 /*
- * With nothing measured: AES-XTS, unless the CPU is known to have no AES instructions and the
- * kernel to have Adiantum, which was made for just that (Crowley and Biggers 2018, "Adiantum:
- * length-preserving encryption for entry-level processors").
+ * Adiantum, on a CPU that is known to have no AES instructions and a kernel that is known to have
+ * it: it was made for just that (Crowley and Biggers 2018, "Adiantum: length-preserving encryption
+ * for entry-level processors").
  */
+static bool made_for(const struct choice *c, const struct facts *facts)
+{
+	const char *kernel = c->spec.kind->kernel;
+	const struct kernel_attempt *a = kernel_attempt_for(&facts->kernel, kernel);
+
+	return c->state == CHOICE_UNMEASURED && !strcmp(c->spec.kind->mode, "adiantum") &&
+	       cpu_has_aes(&facts->cpu) == 0 &&
+	       ((a && a->available) || kernel_driver_for(&facts->kernel, kernel));
+}
+
+/* With nothing measured: AES-XTS, or what is made for such a machine. */
 const struct choice *pick_unmeasured(const struct choice *list, size_t n, const struct facts *facts)
 {
 	const struct choice *winner = NULL;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct kernel_attempt *a = kernel_attempt_for(&facts->kernel,
-								    list[i].spec.kind->kernel);
-
 		if (list[i].state != CHOICE_UNMEASURED)
 			continue;
-		if (!strcmp(list[i].spec.kind->mode, "adiantum") && cpu_has_aes(&facts->cpu) == 0 &&
-		    ((a && a->available) ||
-		     kernel_driver_for(&facts->kernel, list[i].spec.kind->kernel)))
+		if (made_for(&list[i], facts))
 			return &list[i];
 		if (!winner || pick_prefers(&list[i], winner))
 			winner = &list[i];
 	}
 	return winner;
+}
+
+/* Whether the winner was held against something stronger. */
+static bool shown(const struct choice *list, size_t n, const struct choice *winner)
+{
+	for (size_t i = 0; i < n; i++)
+		if (list[i].state == CHOICE_MEASURED && !pick_as_strong(&list[i], winner) &&
+		    pick_prefers(&list[i], winner))
+			return true;
+	return false;
+}
+
+const struct choice *pick_before(const struct choice *list, size_t n, const struct choice *winner,
+				 const struct facts *facts)
+{
+	const struct choice *best = NULL;
+
+	if (shown(list, n, winner))
+		return NULL;
+	for (size_t i = 0; i < n; i++) {
+		const struct choice *c = &list[i];
+
+		if (c->state == CHOICE_UNMEASURED && !pick_rare(&c->spec) &&
+		    !pick_as_strong(c, winner) && pick_prefers(c, winner) &&
+		    (!best || pick_prefers(c, best)))
+			best = c;
+	}
+	for (size_t i = 0; best && i < n; i++)
+		if (made_for(&list[i], facts) && pick_as_strong(&list[i], best))
+			return &list[i];
+	return best;
 }

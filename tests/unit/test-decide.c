@@ -118,6 +118,18 @@ static void test_what_counts(void)
 		"nor when it is insisted on");
 
 	scene_init(&s);
+	add(&s, MEASURE_DM, "aes-xts-plain64/256@4096", 1000);
+	add(&s, MEASURE_DM, "aes-cbc-essiv:sha256/128@4096", 1500);
+	chooses(&s, "aes-xts-plain64/512@4096",
+		"what is weaker is not taken because what is stronger was not measured");
+	add(&s, MEASURE_AFALG, "aes-xts-plain64/512@4096", 500);
+	add(&s, MEASURE_AFALG, "xchacha12,aes-adiantum-plain64/256@4096", 900);
+	chooses(&s, "xchacha12,aes-adiantum-plain64/256@4096",
+		"nor because it was measured on a layer that is trusted more");
+	s.results[2].threads = s.results[3].threads = 8;
+	chooses(&s, "xchacha12,aes-adiantum-plain64/256@4096", "or with more threads");
+
+	scene_init(&s);
 	add(&s, MEASURE_CPU, "aes-xts-plain64/512@4096", 5000);
 	add(&s, MEASURE_AFALG, "aes-xts-plain64/512@4096", 100);
 	add(&s, MEASURE_AFALG, "xchacha12,aes-adiantum-plain64/256@4096", 200);
@@ -134,8 +146,8 @@ static void test_read_share(void)
 	bool decided;
 
 	scene_init(&s);
-	add_way(&s, MEASURE_DM, "aes-cbc-essiv:sha256/256@512", ENGINE_ENCRYPT, 300, 0);
-	add_way(&s, MEASURE_DM, "aes-cbc-essiv:sha256/256@512", ENGINE_DECRYPT, 900, 0);
+	add_way(&s, MEASURE_DM, "aes-xts-plain64/512@512", ENGINE_ENCRYPT, 300, 0);
+	add_way(&s, MEASURE_DM, "aes-xts-plain64/512@512", ENGINE_DECRYPT, 900, 0);
 	decided = !decide_plan(&plan, &s.input, &st);
 	ok(decided && plan.speed > 562.4e6 && plan.speed < 562.6e6 && plan.encrypt == 300e6 &&
 		   plan.decrypt == 900e6,
