@@ -81,9 +81,9 @@ static void print_disk(FILE *out, const struct plan_disk *d)
 	if (!(d->speed.speed > 0) || !(d->needed > 0))
 		return;
 	report_paragraph(out, 4, "  -",
-			 "The disk: %s (%s), by %s that one CPU does: %.2f CPUs busy of %u.",
+			 "The disk: %s (%s), by %s that one CPU does: %.2f CPUs busy of %.3g.",
 			 units_speed(d->speed.speed, speed), d->speed.from,
-			 units_speed(d->speed.speed / d->needed, each), d->needed, d->cpus);
+			 units_speed(d->speed.speed / d->needed, each), d->needed, d->worth);
 }
 
 void cmd_plan_explain(FILE *out, const struct plan *plan, const struct plan_source *source)

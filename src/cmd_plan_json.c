@@ -138,6 +138,7 @@ static struct json_object *disk_json(const struct plan_disk *d)
 		return NULL;
 	obj = cmd_plan_disk_json(&d->speed);
 	json_put_u64(obj, "cpus", d->cpus);
+	json_put_real(obj, "cpus_worth", d->worth);
 	if (d->needed > 0)
 		json_put_real(obj, "cpus_busy", d->needed);
 	else

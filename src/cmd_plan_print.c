@@ -88,13 +88,14 @@ static void print_conditions(FILE *out, const struct measurement *m)
 
 static void print_disk(FILE *out, const struct plan_disk *d)
 {
-	char speed[UNITS_MAX];
+	char speed[UNITS_MAX], busy[UNITS_MAX];
 
 	if (!(d->speed.speed > 0))
 		return;
 	fprintf(out, "  Disk:           %s", units_speed(d->speed.speed, speed));
 	if (d->needed > 0)
-		fprintf(out, ", %.2g of %u CPUs busy at that speed", d->needed, d->cpus);
+		fprintf(out, ", %s of %.3g CPU%s busy at that speed", units_count(d->needed, busy),
+			d->worth, d->worth == 1 ? "" : "s");
 	fputc('\n', out);
 }
 

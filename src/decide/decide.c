@@ -251,6 +251,7 @@ static void fill_disk(struct plan *plan, const struct decide_input *input,
 	struct plan_disk *disk = &plan->disk;
 
 	disk->cpus = cpu_threads(&input->facts->cpu);
+	disk->worth = cpu_worth(&input->facts->cpu);
 	if (!input->disk)
 		return;
 	disk->speed = *input->disk;
@@ -345,6 +346,7 @@ int decide_plan(struct plan *plan, const struct decide_input *input, struct stat
 
 	memset(plan, 0, sizeof(*plan));
 	plan->use = input->use;
+	plan->rotates = input->device && input->device->rotational == 1;
 	plan->data_offset = decide_data_offset(input->device, &input->place);
 	ret = decide_check_device(input->device, &input->place, st);
 	if (ret)

@@ -72,6 +72,7 @@ struct plan_candidate {
 struct plan_disk {
 	struct disk_speed speed;
 	unsigned cpus; /* that may work for it */
+	double worth;  /* and CPUs' worth of time that they get: less where there is a quota */
 	double needed; /* CPUs busy at the disk's full speed with the chosen cipher; 0: not known */
 	bool limits;   /* slower than every admissible cipher on those CPUs */
 };
@@ -106,6 +107,7 @@ struct plan {
 	enum plan_use use;
 	bool luks1;         /* the volume is to be LUKS1; set by who asks for that */
 	bool no_wipe;       /* of a volume with an integrity mode; set by who asks for that */
+	bool rotates;       /* the disk, as far as is known */
 	const char *header; /* where a detached header goes, or NULL; set by who asks for that */
 };
 

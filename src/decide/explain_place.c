@@ -8,10 +8,23 @@
 #include "decide/explain_internal.h"
 #include "util/units.h"
 
+/* "4 CPUs are", "1 CPU is", "0.5 CPUs' worth of time is" */
+static void cpus_words(char words[64], const struct plan_disk *d, bool verb)
+{
+	if (d->worth < d->cpus)
+		snprintf(words, 64, "%.3g CPUs' worth of time%s", d->worth, verb ? " is" : "");
+	else
+		snprintf(words, 64, "%u CPU%s", d->cpus,
+			 d->cpus > 1 ? verb ? "s are" : "s"
+			 : verb      ? " is"
+				     : "");
+}
+
 void explain_disk(struct plan *plan, const struct choice *w)
 {
 	const struct plan_disk *d = &plan->disk;
-	char speed[UNITS_MAX], all[UNITS_MAX], text[SPEC_TEXT_MAX];
+	char speed[UNITS_MAX], all[UNITS_MAX], text[SPEC_TEXT_MAX], busy[UNITS_MAX];
+	char cpus[64], cpus_are[64];
 
 	if (!*d->speed.from)
 		return;
@@ -23,26 +36,27 @@ void explain_disk(struct plan *plan, const struct choice *w)
 		return;
 	}
 	units_speed(d->speed.speed, speed);
+	units_count(d->needed, busy);
+	cpus_words(cpus, d, false);
+	cpus_words(cpus_are, d, true);
 	if (!(d->needed > 0))
 		plan_reason(plan, "The disk reads at %s; there is no figure to hold against it.",
 			    speed);
 	else if (d->limits)
 		plan_reason(
 			plan,
-			"The disk reads at %s, which every cipher here keeps up with on %u CPU%s: strength decides, and among equals the CPU time. With %s %.2g of %u CPUs are busy at full disk speed.",
-			speed, d->cpus, d->cpus == 1 ? "" : "s", spec_print(&w->spec, text),
-			d->needed, d->cpus);
-	else if (d->needed <= d->cpus)
+			"The disk reads at %s, which every cipher here keeps up with on %s: strength decides, and among equals the CPU time. With %s %s of %s busy at full disk speed.",
+			speed, cpus, spec_print(&w->spec, text), busy, cpus_are);
+	else if (d->needed <= d->worth)
 		plan_reason(
 			plan,
-			"The disk reads at %s: at full disk speed %.2g of %u CPUs are busy with the cipher.",
-			speed, d->needed, d->cpus);
+			"The disk reads at %s: at full disk speed %s of %s busy with the cipher.",
+			speed, busy, cpus_are);
 	else
 		plan_reason(
 			plan,
-			"The disk reads at %s, more than the %s that %u CPU%s at it could do: the cipher is the limit.",
-			speed, units_speed(d->speed.speed * d->cpus / d->needed, all), d->cpus,
-			d->cpus == 1 ? "" : "s");
+			"The disk reads at %s, more than the %s that %s could do: the cipher is the limit.",
+			speed, units_speed(d->speed.speed * d->worth / d->needed, all), cpus);
 }
 
 /* Whether a larger sector size, though it could be had, has no figure to compare. */

@@ -31,10 +31,12 @@ bool pick_rare(const struct spec *spec)
 	return spec->kind->usual >= SPEC_USUAL_RARE && !spec->kind->integrity;
 }
 
-/* CPUs' worth of work that the volume may have, in units of what was measured. */
-static double cpu_share(const struct decide_input *input, const struct ground *ground)
+/* CPUs that worked for what was measured: no more than there are, however many threads. */
+static double measured_cpus(const struct decide_input *input, const struct ground *ground)
 {
-	return (double)cpu_threads(&input->facts->cpu) / (ground->threads ? ground->threads : 1);
+	unsigned cpus = cpu_threads(&input->facts->cpu);
+
+	return !ground->threads ? 1 : ground->threads < cpus ? ground->threads : cpus;
 }
 
 static double disk_speed(const struct decide_input *input)
@@ -44,17 +46,15 @@ static double disk_speed(const struct decide_input *input)
 
 double volume_speed(double speed, const struct decide_input *input, const struct ground *ground)
 {
-	double share = cpu_share(input, ground), disk = disk_speed(input);
+	double disk = disk_speed(input);
 
-	speed *= share > 1 ? share : 1;
+	speed *= cpu_worth(&input->facts->cpu) / measured_cpus(input, ground);
 	return disk > 0 && disk < speed ? disk : speed;
 }
 
 double volume_cpus(double speed, const struct decide_input *input, const struct ground *ground)
 {
-	double threads = ground->threads ? ground->threads : 1;
-
-	return speed > 0 ? disk_speed(input) / (speed / threads) : 0;
+	return speed > 0 ? disk_speed(input) / (speed / measured_cpus(input, ground)) : 0;
 }
 
 bool volume_disk_limits(const struct choice *list, size_t n, const struct decide_input *input,

@@ -191,3 +191,10 @@ unsigned cpu_threads(const struct cpu_facts *facts)
 	}
 	return n ? n : 1;
 }
+
+double cpu_worth(const struct cpu_facts *facts)
+{
+	double n = cpu_threads(facts);
+
+	return facts->quota > 0 && facts->quota < n ? facts->quota : n;
+}

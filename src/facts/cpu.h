@@ -85,5 +85,7 @@ int cpu_has_aes(const struct cpu_facts *facts);
 
 /* Threads worth starting: the allowed CPUs, bounded by the quota rounded up; at least 1. */
 unsigned cpu_threads(const struct cpu_facts *facts);
+/* CPUs' worth of time that they get: as many, or what a quota leaves of them, such as 0.5. */
+double cpu_worth(const struct cpu_facts *facts);
 
 #endif

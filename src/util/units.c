@@ -37,6 +37,17 @@ char *units_size(uint64_t bytes, char buf[UNITS_MAX])
 	return buf;
 }
 
+char *units_count(double count, char buf[UNITS_MAX])
+{
+	if (count < 0.01)
+		snprintf(buf, UNITS_MAX, "less than 0.01");
+	else if (count < 9.95)
+		snprintf(buf, UNITS_MAX, "%.2g", count);
+	else
+		snprintf(buf, UNITS_MAX, "%.0f", count);
+	return buf;
+}
+
 /* Reads a number at *text and moves behind it. */
 static int read_number(const char **text, double *value)
 {
