@@ -48,20 +48,21 @@ int cmd_plan_check(const struct plan_options *options, bool described, struct st
 	return cmd_plan_parse(&source, options, described, st);
 }
 
-/* Saved results bring the facts of the machine that they were made on; --sysroot's description goes
- * before those. */
+/* Saved results bring the facts of the machine that they were made on, and where they have none,
+ * nothing is known of it: what decides here must decide the same elsewhere. --sysroot's description
+ * goes before those. */
 static int load_saved(struct plan_source *source, const struct cmd_globals *globals,
 		      const char *path, struct status *st)
 {
 	struct facts facts;
-	bool has_facts = false;
+	bool has_facts;
 	int ret;
 
 	ret = saved_load(&source->measurement, &facts, &has_facts, &source->saved, path, st);
 	if (ret)
 		return ret;
 	source->measured = true;
-	if (!has_facts || globals->sysroot) {
+	if (globals->sysroot) {
 		facts_free(&facts);
 		return 0;
 	}
@@ -170,6 +171,8 @@ int cmd_plan_make(struct plan *plan, struct plan_source *source, const struct cm
 	source->explain = o->explain;
 	fill_input(&input, source, o, device);
 	ret = decide_plan(plan, &input, st);
+	if (device && device == &source->saved.facts)
+		plan->target = *device->target ? device->target : device->path;
 	if (!ret && !described)
 		ret = cmd_plan_flags(plan, source, globals, seconds * FLAGS_SHARE, st);
 	if (!ret && !described)

@@ -208,6 +208,8 @@ char *cmd_crypttab(const struct plan *plan, const char *device, const char *uuid
 	fprintf(out, "%s ", name);
 	if (uuid)
 		fprintf(out, "UUID=%s", uuid);
+	else if (plan->target)
+		escape_field(out, plan->target);
 	else
 		real_path_field(out, device ? device : "DEVICE");
 	fputs(" none luks", out);

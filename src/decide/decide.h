@@ -107,6 +107,8 @@ struct plan {
 	enum plan_use use;
 	bool luks1;         /* the volume is to be LUKS1; set by who asks for that */
 	bool no_wipe;       /* of a volume with an integrity mode; set by who asks for that */
+	const char *target; /* where the path of a described machine's device leads, which is not
+			       to be looked up here; else NULL */
 	bool rotates;       /* the disk, as far as is known */
 	const char *header; /* where a detached header goes, or NULL; set by who asks for that */
 };

@@ -18,12 +18,12 @@ struct saved_device {
 
 /*
  * Reads a bench.v1 document from `path` ("-": standard input), at most 64 MiB. *m gets its results;
- * when it describes the machine it was made on (objects cpu, kernel, memory), *facts gets that and
- * *has_facts is true, otherwise *facts is zeroed. *device (may be NULL) gets the disk. Only keys of
- * the documented contract are needed; unknown ones are ignored. A file that cannot be read, is not
- * JSON, has another schema or a value of a wrong type or range is -EINVAL or -errno with *st
- * (ST_USAGE) naming the key and the value. measurement_free() and facts_free() release the results,
- * also after a failure.
+ * where it describes something of the machine it was made on (objects cpu, kernel, memory), *facts
+ * gets that and *has_facts is true; what is not described is not known. *device (may be NULL) gets
+ * the disk. Only keys of the documented contract are needed; unknown ones are ignored. A file that
+ * cannot be read, is not JSON, has another schema or a value of a wrong type or range is -EINVAL or
+ * -errno with *st (ST_USAGE) naming the key and the value. measurement_free() and facts_free()
+ * release the results, also after a failure.
  */
 int saved_load(struct measurement *m, struct facts *facts, bool *has_facts,
 	       struct saved_device *device, const char *path, struct status *st);

@@ -88,6 +88,8 @@ static int read_device(struct device_facts *d, const struct saved_place *at)
 
 	ret = saved_string(at, "path", true, d->path, sizeof(d->path));
 	if (!ret)
+		ret = saved_text(at, "target", d->target, sizeof(d->target));
+	if (!ret)
 		ret = saved_text(at, "name", d->name, sizeof(d->name));
 	if (!ret)
 		ret = saved_text(at, "model", d->model, sizeof(d->model));

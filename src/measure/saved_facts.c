@@ -137,7 +137,6 @@ static int read_af_alg(struct kernel_af_alg *a, const struct saved_place *kernel
 	size_t n;
 	int ret;
 
-	a->restrict_level = -1;
 	ret = saved_member(kernel, "af_alg", json_type_object, false, &at);
 	if (ret || !at.obj)
 		return ret;
@@ -291,7 +290,6 @@ static int read_kernel(struct kernel_facts *kernel, const struct saved_place *at
 {
 	int ret;
 
-	kernel->modules = -1;
 	ret = saved_string(at, "release", false, kernel->release, sizeof(kernel->release));
 	if (!ret)
 		ret = read_fips(at, &kernel->fips);
@@ -322,18 +320,19 @@ int saved_facts(struct facts *facts, bool *found, const struct saved_place *doc)
 	struct saved_place cpu, kernel, memory;
 	int ret;
 
+	facts->kernel.modules = -1;
+	facts->kernel.af_alg.restrict_level = -1;
 	ret = saved_member(doc, "cpu", json_type_object, false, &cpu);
 	if (!ret)
 		ret = saved_member(doc, "kernel", json_type_object, false, &kernel);
 	if (!ret)
 		ret = saved_member(doc, "memory", json_type_object, false, &memory);
-	if (ret || !cpu.obj || !kernel.obj || !memory.obj)
-		return ret;
-	ret = read_cpu(&facts->cpu, &cpu);
-	if (!ret)
+	if (!ret && cpu.obj)
+		ret = read_cpu(&facts->cpu, &cpu);
+	if (!ret && kernel.obj)
 		ret = read_kernel(&facts->kernel, &kernel);
-	if (!ret)
+	if (!ret && memory.obj)
 		ret = read_memory(&facts->memory, &memory);
-	*found = !ret;
+	*found = !ret && (cpu.obj || kernel.obj || memory.obj);
 	return ret;
 }

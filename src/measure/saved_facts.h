@@ -6,9 +6,9 @@
 #include "measure/saved_json.h"
 
 /*
- * Reads the objects cpu, kernel and memory of a document, as report/json_facts.c writes them.
- * *found: all three are there; without one of them nothing is read. Returns 0, -ENOMEM, or -EINVAL
- * with *st.
+ * Reads the objects cpu, kernel and memory of a document, as report/json_facts.c writes them, into
+ * zeroed *facts. What is not there is not known; *found: something is. Returns 0, -ENOMEM, or
+ * -EINVAL with *st.
  */
 int saved_facts(struct facts *facts, bool *found, const struct saved_place *document);
 
