@@ -282,7 +282,9 @@ chosen() {
 	is "$(json '"\(.policy_file) \(.policy_numbers["margin-xts128"]) \(.pbkdf.time_ms)"')" "ours.conf 1.2 1500"
 	is "$(json '.pbkdf.memory <= 268435456')" true
 	chosen aes-xts-plain64/512@512 --from r.json --config ours.conf --min-strength 256
-	chosen aes-xts-plain64/256@512 --from r.json --config ours.conf --policy strict
+	chosen aes-xts-plain64/512@512 --from r.json --config ours.conf --policy strict
+	is "$(json '"\(.policy) \(.policy_numbers["margin-xts128"]) \(.pbkdf.time_ms)"')" "strict 0 1500"
+	chosen aes-xts-plain64/256@512 --from r.json --config ours.conf --policy balanced
 	printf 'policy = strict\n' >ours.conf
 	chosen aes-xts-plain64/512@512 --from r.json --config ours.conf
 	is "$(json .policy)" strict
@@ -313,6 +315,8 @@ wrong_policy() {
 	wrong_policy 'policy = lax\n' '"lax" is none of balanced'
 	wrong_policy 'read-share\n' 'is no "key = value"'
 	wrong_policy 'read-share =\n' 'has no value'
+	wrong_policy 'foo = 1\n' 'there are policy, margin-xts128, .* and pbkdf-time\.'
+	wrong_policy 'read-share = 0.5\n# caf\351\n' 'bad.conf:2: the line holds bytes that are not UTF-8'
 	wrong_policy '# x\n\001\n' 'bad.conf:2: byte 4 of the file \(0x01\) is not text'
 	wrong_policy 'read-share = \000 1\n' 'is not text'
 	head -c 70000 /dev/zero | tr '\0' '#' >bad.conf

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/text.h"
 #include "util/units.h"
 
 #define KEYS_MAX 32
@@ -72,11 +73,26 @@ static int take_number(struct reader *r, size_t i, const char *value)
 	return 0;
 }
 
+static int wrong_key(struct reader *r, const char *key)
+{
+	char known[256] = "policy";
+
+	for (size_t i = 0; policy_numbers[i].key; i++) {
+		size_t used = strlen(known);
+
+		snprintf(known + used, sizeof(known) - used, "%s%s",
+			 policy_numbers[i + 1].key ? ", " : " and ", policy_numbers[i].key);
+	}
+	return wrong(r, "\"%.40s\" is no key of a policy file; there are %s.", key, known);
+}
+
 static int take_line(struct reader *r, char *line)
 {
 	char *equals, *key, *value;
 	size_t i;
 
+	if (!text_is_utf8(line))
+		return wrong(r, "the line holds bytes that are not UTF-8.");
 	line = trim(line);
 	if (!*line || *line == '#')
 		return 0;
@@ -89,7 +105,7 @@ static int take_line(struct reader *r, char *line)
 	for (i = 0; policy_numbers[i].key && strcmp(policy_numbers[i].key, key); i++)
 		;
 	if (!policy_numbers[i].key && strcmp(key, "policy"))
-		return wrong(r, "\"%.40s\" is no key of a policy file.", key);
+		return wrong_key(r, key);
 	if (r->seen[i])
 		return wrong(r, "%s stands a second time; the first is line %u.", key, r->seen[i]);
 	if (!*value)
@@ -137,6 +153,12 @@ static int take_lines(struct reader *r, char *text)
 	return ret;
 }
 
+/* What makes a policy what its name says: "strict" with another's margins would not be that. */
+static bool is_margin(const struct policy_number *n)
+{
+	return !strncmp(n->key, "margin-", strlen("margin-"));
+}
+
 int policy_file_parse(struct policy *policy, const char *text, size_t len, const char *name,
 		      const char *forced, struct status *st)
 {
@@ -155,10 +177,12 @@ int policy_file_parse(struct policy *policy, const char *text, size_t len, const
 	free(copy);
 	if (ret)
 		return ret;
-	base = forced ? policy_find(forced) : r.base;
-	*policy = base ? *base : policies[0];
+	base = forced ? policy_find(forced) : NULL;
+	if (!r.base)
+		r.base = policies;
+	*policy = base ? *base : *r.base;
 	for (size_t i = 0; policy_numbers[i].key; i++)
-		if (r.seen[i])
+		if (r.seen[i] && !(base && base != r.base && is_margin(&policy_numbers[i])))
 			*(double *)((char *)policy + policy_numbers[i].offset) = r.value[i];
 	return 0;
 }
