@@ -49,6 +49,23 @@ static void print_numbers(FILE *out, const struct plan_source *source)
 	}
 }
 
+/* "512: 900 MB/s; 1024: not measured; …" */
+static void print_sizes(FILE *out, const struct plan_candidate *c)
+{
+	char text[256] = "", speed[UNITS_MAX];
+
+	for (size_t i = 0; i < c->n_sizes; i++) {
+		const struct plan_size *size = &c->sizes[i];
+		size_t used = strlen(text);
+
+		snprintf(text + used, sizeof(text) - used, "%s%u: %s", i ? "; " : "", size->sector,
+			 size->speed > 0 ? units_speed(size->speed, speed)
+			 : size->allowed ? "not measured"
+					 : "not allowed");
+	}
+	report_paragraph(out, 6, "     ", "By sector size: %s.", text);
+}
+
 static void print_candidate(FILE *out, const struct plan_candidate *c, double share)
 {
 	char spec[SPEC_TEXT_MAX], other[SPEC_TEXT_MAX], enc[UNITS_MAX], dec[UNITS_MAX];
@@ -72,6 +89,54 @@ static void print_candidate(FILE *out, const struct plan_candidate *c, double sh
 		units_speed(c->low, low), units_speed(c->high, high),
 		c->beaten_by.kind ? "; beaten by " : "",
 		c->beaten_by.kind ? spec_print(&c->beaten_by, other) : "");
+	print_sizes(out, c);
+}
+
+/* Those that protect alike share a line. */
+static void print_protects(FILE *out, const struct plan *plan)
+{
+	const struct plan_candidate *c = plan->candidates;
+	char specs[512], spec[SPEC_TEXT_MAX];
+
+	fprintf(out, "\nWhat each protects, and what not:\n");
+	for (size_t i = 0, first; i < plan->n_candidates; i++) {
+		for (first = 0; strcmp(c[first].spec.kind->protects, c[i].spec.kind->protects);
+		     first++)
+			;
+		if (first < i)
+			continue;
+		*specs = '\0';
+		for (size_t j = i; j < plan->n_candidates; j++) {
+			struct spec one = c[j].spec;
+			size_t used = strlen(specs);
+
+			one.sector = 0;
+			if (!strcmp(c[j].spec.kind->protects, c[i].spec.kind->protects))
+				snprintf(specs + used, sizeof(specs) - used, "%s%s",
+					 j > i ? ", " : "", spec_print(&one, spec));
+		}
+		report_paragraph(out, 4, "  -", "%s: %s", specs, c[i].spec.kind->protects);
+	}
+}
+
+/* What is between a layer's figure and what dm-crypt is expected to do. */
+static void print_arithmetic(FILE *out, const struct plan_arithmetic *a)
+{
+	if (!(a->error > 0))
+		return;
+	if (a->crossing_known)
+		report_paragraph(out, 4, "  -",
+				 "Taken off each request: %.0f ns of crossing into the kernel.",
+				 a->crossing * 1e9);
+	if (a->handover > 0)
+		report_paragraph(
+			out, 4, "  -",
+			"Added: %.0f ns a sector; a request of 64 KiB a system call of %.0f ns and a hand-over of %.0f ns, %.1f times to read and %.1f times to write; and moving bytes, of which copying takes %.1f ns a KiB.",
+			a->per_sector * 1e9, a->call * 1e9, a->handover * 1e9,
+			a->turns[ENGINE_DECRYPT], a->turns[ENGINE_ENCRYPT], a->copy * 1024 * 1e9);
+	report_paragraph(out, 4, "  -",
+			 "All of this may be off by %.0f %%, for all candidates alike.",
+			 100 * a->error);
 }
 
 static void print_disk(FILE *out, const struct plan_disk *d)
@@ -92,8 +157,11 @@ void cmd_plan_explain(FILE *out, const struct plan *plan, const struct plan_sour
 	fprintf(out, "\nThe figures (reads decrypt, writes encrypt; time adds up, not speed):\n");
 	for (size_t i = 0; i < plan->n_candidates; i++)
 		print_candidate(out, &plan->candidates[i], source->policy->read_share);
+	print_arithmetic(out, &plan->arithmetic);
 	print_disk(out, &plan->disk);
 	report_paragraph(
 		out, 4, "  -",
-		"One candidate beats another when the low end of what it is compared as, divided by its margin, is more than 5 %% above the other's high end divided by its own. Of those that nobody beats, the strongest is taken, and of these the most usual.");
+		"One candidate beats another when the low end of what it is compared as, divided by its margin, is more than %.0f %% above the other's high end divided by its own. Of those that nobody beats, the strongest is taken, and of these the most usual.",
+		100 * plan->arithmetic.noise_floor);
+	print_protects(out, plan);
 }

@@ -2,12 +2,19 @@
 /* A plan as JSON, with every number that the decision went by. */
 #include "cmd_plan.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/json_measure.h"
 #include "util/json.h"
 #include "util/text.h"
+
+/* Bytes per second, to the next whole one; null where there is none. */
+static void put_speed(struct json_object *obj, const char *key, double speed)
+{
+	json_put_u64_or_null(obj, key, (uint64_t)llround(speed));
+}
 
 static struct json_object *choice_json(const struct plan *plan)
 {
@@ -23,11 +30,11 @@ static struct json_object *choice_json(const struct plan *plan)
 	json_put_string(choice, "protects", plan->spec.kind->protects);
 	json_put_string(choice, "modules", plan->spec.kind->modules);
 	json_put_string(choice, "basis", plan_basis_name(plan->basis));
-	json_put_u64_or_null(choice, "expected_bytes_per_second", (uint64_t)plan->speed);
-	json_put_u64_or_null(choice, "low", (uint64_t)plan->low);
-	json_put_u64_or_null(choice, "high", (uint64_t)plan->high);
-	json_put_u64_or_null(choice, "encrypt_bytes_per_second", (uint64_t)plan->encrypt);
-	json_put_u64_or_null(choice, "decrypt_bytes_per_second", (uint64_t)plan->decrypt);
+	put_speed(choice, "expected_bytes_per_second", plan->speed);
+	put_speed(choice, "low", plan->low);
+	put_speed(choice, "high", plan->high);
+	put_speed(choice, "encrypt_bytes_per_second", plan->encrypt);
+	put_speed(choice, "decrypt_bytes_per_second", plan->decrypt);
 	return choice;
 }
 
@@ -74,8 +81,28 @@ static struct json_object *rejected_json(const struct plan *plan)
 		item = json_object_new_object();
 		json_put_string(item, "spec", spec_print(&plan->rejected[i].spec, text));
 		json_put_string(item, "reason", plan->rejected[i].reason);
-		json_put_u64_or_null(item, "expected_bytes_per_second",
-				     (uint64_t)plan->rejected[i].speed);
+		put_speed(item, "expected_bytes_per_second", plan->rejected[i].speed);
+		json_append(list, item);
+	}
+	return list;
+}
+
+static struct json_object *sizes_json(const struct plan_candidate *c)
+{
+	struct json_object *list = json_object_new_array(), *item;
+
+	for (size_t i = 0; i < c->n_sizes; i++) {
+		const struct plan_size *size = &c->sizes[i];
+
+		item = json_object_new_object();
+		json_put_u64(item, "sector_size", size->sector);
+		json_put_bool(item, "allowed", size->allowed);
+		json_put_string(item, "reason", *size->reason ? size->reason : NULL);
+		put_speed(item, "encrypt_bytes_per_second", size->encrypt);
+		put_speed(item, "decrypt_bytes_per_second", size->decrypt);
+		put_speed(item, "expected_bytes_per_second", size->speed);
+		put_speed(item, "compared_low", size->low);
+		put_speed(item, "compared_high", size->high);
 		json_append(list, item);
 	}
 	return list;
@@ -91,20 +118,22 @@ static struct json_object *candidate_json(const struct plan_candidate *c)
 	json_put_string(item, "class", spec_class_words(&c->spec));
 	json_put_u64(item, "strength_bits", spec_strength(&c->spec));
 	json_put_string(item, "protects", c->spec.kind->protects);
+	json_put_string(item, "modules", c->spec.kind->modules);
 	json_put_real(item, "margin", c->margin);
 	json_put_real(item, "margin_rare", c->rare);
-	json_put_u64_or_null(item, "encrypt_bytes_per_second", (uint64_t)c->encrypt);
-	json_put_u64_or_null(item, "decrypt_bytes_per_second", (uint64_t)c->decrypt);
-	json_put_u64_or_null(item, "expected_bytes_per_second", (uint64_t)c->speed);
-	json_put_u64_or_null(item, "compared_low", (uint64_t)c->low);
-	json_put_u64_or_null(item, "compared_high", (uint64_t)c->high);
-	json_put_u64_or_null(item, "volume_bytes_per_second", (uint64_t)c->volume);
+	put_speed(item, "encrypt_bytes_per_second", c->encrypt);
+	put_speed(item, "decrypt_bytes_per_second", c->decrypt);
+	put_speed(item, "expected_bytes_per_second", c->speed);
+	put_speed(item, "compared_low", c->low);
+	put_speed(item, "compared_high", c->high);
+	put_speed(item, "volume_bytes_per_second", c->volume);
 	if (c->cpus > 0)
 		json_put_real(item, "cpus_at_device_speed", c->cpus);
 	else
 		json_put(item, "cpus_at_device_speed", NULL);
 	json_put_string(item, "beaten_by",
 			c->beaten_by.kind ? spec_print(&c->beaten_by, text) : NULL);
+	json_put(item, "sector_sizes", sizes_json(c));
 	return item;
 }
 
@@ -115,6 +144,34 @@ static struct json_object *numbers_json(const struct policy *policy)
 
 	for (const struct policy_number *n = policy_numbers; n->key; n++)
 		json_put_real(obj, n->key, policy_value(policy, n));
+	return obj;
+}
+
+static void put_ns(struct json_object *obj, const char *key, bool known, double seconds)
+{
+	if (known)
+		json_put_real(obj, key, seconds * 1e9);
+	else
+		json_put(obj, key, NULL);
+}
+
+/* What the figures are made with beside what was measured. */
+static struct json_object *arithmetic_json(const struct plan *plan)
+{
+	const struct plan_arithmetic *a = &plan->arithmetic;
+	bool modelled = a->error > 0 && a->handover > 0;
+	struct json_object *obj = json_object_new_object();
+
+	json_put_u64_or_null(obj, "threads", a->threads);
+	json_put_real(obj, "noise_floor", a->noise_floor);
+	json_put_real(obj, "model_error", a->error);
+	put_ns(obj, "crossing_ns", a->crossing_known, a->crossing);
+	put_ns(obj, "syscall_ns", modelled, a->call);
+	put_ns(obj, "handover_ns", modelled, a->handover);
+	json_put_real(obj, "handovers_read", a->turns[ENGINE_DECRYPT]);
+	json_put_real(obj, "handovers_write", a->turns[ENGINE_ENCRYPT]);
+	put_ns(obj, "per_sector_ns", modelled, a->per_sector);
+	put_ns(obj, "copy_ns_per_kib", modelled, a->copy * 1024);
 	return obj;
 }
 
@@ -234,6 +291,7 @@ void cmd_plan_json(struct json_object *obj, const struct plan *plan,
 	json_put_string(obj, "for", plan_use_name(plan->use));
 	json_put_real(obj, "read_share", source->policy->read_share);
 	put_lists(obj, plan);
+	json_put(obj, "arithmetic", arithmetic_json(plan));
 	json_put_conditions(obj, &source->measurement);
 	json_put(obj, "pbkdf", pbkdf_json(&plan->pbkdf));
 	json_put(obj, "device_speed", disk_json(&plan->disk));

@@ -141,6 +141,8 @@ void cmd_plan_text(FILE *out, const struct plan *plan, const struct plan_source 
 		source->policy->name);
 	print_disk(out, &plan->disk);
 	print_pbkdf(out, &plan->pbkdf);
+	fprintf(out, "  Modules:        %s (what an initramfs needs beside dm-crypt)\n",
+		plan->spec.kind->modules);
 	fputc('\n', out);
 	report_paragraph(out, 0, "", "%s", plan->summary);
 	fprintf(out, "\nWhy:\n");

@@ -15,9 +15,6 @@
 #include "decide/explain.h"
 #include "decide/internal.h"
 
-/* 512, 1024, 2048 and 4096. */
-#define SECTORS 4
-
 void plan_reason(struct plan *plan, const char *format, ...)
 {
 	va_list ap;
@@ -64,34 +61,49 @@ static bool fast_enough(const struct decide_input *input, enum plan_basis basis,
 	return large->tie_high >= fastest->tie_low * (1 - input->policy->sector_allowance);
 }
 
+/* Which sizes are allowed, how fast each is, and the fastest. */
+static bool try_sizes(struct choice *c, const struct decide_input *input,
+		      const struct ground *ground, unsigned wanted, struct speed *fastest)
+{
+	struct spec spec = c->spec;
+	bool found = false;
+
+	memset(fastest, 0, sizeof(*fastest));
+	for (int i = 0; i < CHOICE_SIZES; i++) {
+		struct choice_size *size = &c->sizes[i];
+
+		spec.sector = SPEC_SECTOR_MIN << i;
+		if (wanted && spec.sector != wanted) {
+			snprintf(size->reason, sizeof(size->reason),
+				 "another sector size was asked for");
+			continue;
+		}
+		size->allowed = sector_allowed(input, spec.kind, spec.sector, wanted != 0,
+					       size->reason, sizeof(size->reason));
+		found |= size->allowed;
+		if (!size->allowed && !found)
+			snprintf(c->reason, sizeof(c->reason), "%s", size->reason);
+		if (size->allowed)
+			speed_of(&size->speed, input, ground, &spec);
+		if (size->speed.mixed > fastest->mixed)
+			*fastest = size->speed;
+	}
+	return found;
+}
+
 /* The largest that is fast enough, from the largest down. */
 static void choose_sector(struct choice *c, const struct decide_input *input,
 			  const struct ground *ground, unsigned wanted)
 {
-	struct speed speeds[SECTORS] = {{.mixed = 0}}, fastest = {.mixed = 0};
-	bool allowed[SECTORS] = {false}, found = false;
-	struct spec spec = c->spec;
-	char reason[192];
+	struct speed fastest;
+	bool found = try_sizes(c, input, ground, wanted, &fastest);
 
-	for (int i = 0; i < SECTORS; i++) {
-		spec.sector = SPEC_SECTOR_MIN << i;
-		if (wanted && spec.sector != wanted)
-			continue;
-		allowed[i] = sector_allowed(input, spec.kind, spec.sector, wanted != 0, reason,
-					    sizeof(reason));
-		found |= allowed[i];
-		if (!allowed[i] && !found)
-			snprintf(c->reason, sizeof(c->reason), "%s", reason);
-		if (allowed[i])
-			speed_of(&speeds[i], input, ground, &spec);
-		if (speeds[i].mixed > fastest.mixed)
-			fastest = speeds[i];
-	}
-	for (int i = SECTORS - 1; i >= 0; i--) {
-		if (!allowed[i] || !fast_enough(input, ground->basis, &speeds[i], &fastest))
+	for (int i = CHOICE_SIZES - 1; i >= 0; i--) {
+		if (!c->sizes[i].allowed ||
+		    !fast_enough(input, ground->basis, &c->sizes[i].speed, &fastest))
 			continue;
 		c->spec.sector = SPEC_SECTOR_MIN << i;
-		c->speed = speeds[i];
+		c->speed = c->sizes[i].speed;
 		break;
 	}
 	c->state = !found               ? CHOICE_NO_SECTOR
@@ -278,6 +290,41 @@ static const char *state_name(const struct choice *c, const struct choice *winne
 	return "no-sector-size";
 }
 
+static void fill_sizes(struct plan_candidate *p, const struct choice *c)
+{
+	for (int i = 0; i < CHOICE_SIZES && c->state != CHOICE_NOT_ADMITTED; i++) {
+		const struct choice_size *from = &c->sizes[i];
+		struct plan_size *to = &p->sizes[p->n_sizes++];
+
+		to->sector = SPEC_SECTOR_MIN << i;
+		to->allowed = from->allowed;
+		snprintf(to->reason, sizeof(to->reason), "%s",
+			 from->allowed ? from->speed.reason : from->reason);
+		to->encrypt = from->speed.encrypt;
+		to->decrypt = from->speed.decrypt;
+		to->speed = from->speed.mixed;
+		to->low = from->speed.tie_low;
+		to->high = from->speed.tie_high;
+	}
+}
+
+static void fill_arithmetic(struct plan *plan, const struct ground *ground)
+{
+	plan->arithmetic = (struct plan_arithmetic){
+		.threads = ground->threads,
+		.noise_floor = SPEED_NOISE_FLOOR,
+		.error = model_error(ground->basis),
+		.crossing_known = ground->crossing_known,
+		.crossing = ground->model.crossing,
+		.call = ground->model.call,
+		.handover = ground->model.handover,
+		.per_sector = model_per_sector(&ground->model),
+		.copy = ground->model.copy,
+		.turns = {[ENGINE_ENCRYPT] = model_turns(ENGINE_ENCRYPT),
+			  [ENGINE_DECRYPT] = model_turns(ENGINE_DECRYPT)},
+	};
+}
+
 /* Every number that the pick went by. */
 static int fill_candidates(struct plan *plan, const struct decide_input *input,
 			   const struct ground *ground, const struct choice *list, size_t n,
@@ -294,6 +341,7 @@ static int fill_candidates(struct plan *plan, const struct decide_input *input,
 		p->state = state_name(c, winner);
 		p->margin = c->factor;
 		p->rare = c->rare;
+		fill_sizes(p, c);
 		if (c->state != CHOICE_MEASURED)
 			continue;
 		p->encrypt = c->speed.encrypt;
@@ -329,6 +377,7 @@ static int choose(struct plan *plan, const struct decide_input *input,
 	if (!winner)
 		return refuse(list, candidates->n, input, st);
 	fill_plan(plan, winner, ground.basis);
+	fill_arithmetic(plan, &ground);
 	fill_disk(plan, input, &ground, list, candidates->n, winner);
 	ret = fill_candidates(plan, input, &ground, list, candidates->n, winner);
 	if (!ret)

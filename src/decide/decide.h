@@ -54,6 +54,26 @@ enum plan_use {
 	PLAN_FOR_IMAGE /* an image that is carried from machine to machine */
 };
 
+/* One sector size of a candidate. */
+struct plan_size {
+	unsigned sector;
+	bool allowed;
+	char reason[192];        /* why not allowed, or why there is no figure; else "" */
+	double encrypt, decrypt; /* as in struct plan_candidate */
+	double speed, low, high;
+};
+
+/* What the figures are made with beside what was measured, in seconds; 0: not known, or not in
+ * them. See decide/model.h. */
+struct plan_arithmetic {
+	unsigned threads;    /* of the cells that are compared */
+	double noise_floor;  /* a share: smaller differences are never believed */
+	double error;        /* a share that the model may be off by, for all alike */
+	bool crossing_known; /* of AF_ALG, which is taken off */
+	double crossing, call, handover, per_sector, copy; /* copy: of a byte */
+	double turns[2];                                   /* hand-overs a request, by direction */
+};
+
 /* A candidate as the decision saw it: every number that it went by. */
 struct plan_candidate {
 	struct spec spec;        /* with a sector size where it has one */
@@ -66,6 +86,8 @@ struct plan_candidate {
 	double volume;           /* what the volume can do: all CPUs, capped by the disk */
 	double cpus;             /* CPUs busy at the disk's full speed; 0: not known */
 	struct spec beaten_by;   /* kind NULL: by nobody */
+	struct plan_size sizes[4]; /* of one that is admitted */
+	size_t n_sizes;
 };
 
 /* The disk's part. */
@@ -103,6 +125,7 @@ struct plan {
 	struct plan_candidate *candidates;
 	size_t n_candidates;
 	struct plan_disk disk;
+	struct plan_arithmetic arithmetic;
 	uint64_t wipe_bytes; /* that must be written once before use; 0: none */
 	enum plan_use use;
 	bool luks1;         /* the volume is to be LUKS1; set by who asks for that */

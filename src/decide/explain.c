@@ -135,6 +135,26 @@ static void explain_basis(struct plan *plan, const struct decide_input *input,
 			"This CPU has no AES instructions: Adiantum may be faster, and could not be measured here.");
 }
 
+/* A thousandth of what the slowest machine does. */
+#define ABSURD 100e3
+
+/* Figures in megabytes, or of something that is no cipher. */
+static void explain_absurd(struct plan *plan, const struct choice *list, size_t n)
+{
+	char text[UNITS_MAX];
+	double most = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (list[i].state == CHOICE_MEASURED && list[i].speed.mixed > most)
+			most = list[i].speed.mixed;
+	if (most > 0 && most < ABSURD)
+		plan_reason(
+			plan,
+			"Warning: the fastest figure here is %s, which no machine is as slow as: results are "
+			"bytes per second.",
+			units_speed(most, text));
+}
+
 /* A weaker class that won owes a word on what it won against. */
 static void explain_weaker(struct plan *plan, const struct decide_input *input,
 			   const struct choice *list, size_t n, const struct choice *w)
@@ -199,8 +219,11 @@ int explain_plan(struct plan *plan, const struct decide_input *input, const stru
 	explain_speed(plan, input, list, n, winner);
 	explain_weaker(plan, input, list, n, winner);
 	explain_undecided(plan, list, n, winner);
+	explain_absurd(plan, list, n);
 	explain_watermark(plan, winner);
 	explain_basis(plan, input, ground, winner);
+	if (!winner->spec.kind->integrity)
+		plan_reason(plan, "%s", winner->spec.kind->protects);
 	explain_disk(plan, winner);
 	explain_sector(plan, input, ground, winner);
 	explain_integrity(plan, input, winner);

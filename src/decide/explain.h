@@ -7,11 +7,19 @@
 
 enum choice_state { CHOICE_MEASURED, CHOICE_UNMEASURED, CHOICE_NOT_ADMITTED, CHOICE_NO_SECTOR };
 
+/* 512, 1024, 2048 and 4096. */
+#define CHOICE_SIZES 4
+
 /* A candidate with the sector size that suits it best. */
 struct choice {
 	struct spec spec;
 	enum choice_state state;
 	struct speed speed;
+	struct choice_size {
+		bool allowed;
+		struct speed speed;
+		char reason[192]; /* why not allowed */
+	} sizes[CHOICE_SIZES];    /* by sector size, smallest first; of the first two states */
 	double factor;    /* what its speed is divided by against stronger ones: its margin */
 	double rare;      /* and against its equals: more than 1 for a cipher that few have */
 	bool by_policy;   /* not admitted by policy or FIPS mode, whatever the kernel has */

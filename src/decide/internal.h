@@ -6,6 +6,12 @@
 #include "decide/decide.h"
 #include "decide/model.h"
 
+/*
+ * Differences below this are never believed, however close the quartiles are: code layout, and what
+ * else the machine does during one run, move medians by as much.
+ */
+#define SPEED_NOISE_FLOOR 0.05
+
 /* What all speeds of one decision stand on, so that like is compared with like. */
 struct ground {
 	enum plan_basis basis;

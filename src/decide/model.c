@@ -56,6 +56,11 @@ double model_error(enum plan_basis basis)
 	return errors[basis];
 }
 
+double model_turns(enum engine_direction direction)
+{
+	return request_turns[direction];
+}
+
 void model_costs(struct model *model, const struct measurement *m)
 {
 	double waking = m->handoff - TURN_CALLS * m->syscall;

@@ -46,6 +46,9 @@ double model_speed(const struct model *model, enum plan_basis basis,
 /* How far off the model may be on a basis, as a share of the speed: the interval's least width. */
 double model_error(enum plan_basis basis);
 
+/* Hand-overs that a request takes. */
+double model_turns(enum engine_direction direction);
+
 /* What the kernel does for each sector beside the cipher, in seconds. */
 double model_per_sector(const struct model *model);
 

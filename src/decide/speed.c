@@ -7,13 +7,10 @@
 
 #include "decide/internal.h"
 
-/*
- * Differences below this are never believed, however close the quartiles are: code layout, and what
- * else the machine does during one run, move medians by as much.
- */
-#define NOISE_FLOOR 0.05
 /* The size of a call that stands for streaming in the cpu engine. */
 #define USUAL_CALL 65536
+/* Of a median, what a spread that reaches down to nothing leaves. */
+#define LEAST_LOW (1.0 / 1000)
 /* The shortest message that tells what bytes take, apart from what a request takes. */
 #define STREAM_CALL 16384
 
@@ -181,8 +178,11 @@ static void trusted_interval(const struct measure_result *r, double *low, double
 
 	*low = r->slices ? r->median - notch : r->low;
 	*high = r->slices ? r->median + notch : r->high;
-	if (!(*low > 0) || *low > r->median)
-		*low = r->low > 0 && r->low < r->median ? r->low : r->median;
+	if (*low > r->median)
+		*low = r->median;
+	/* Wider than the figure itself: as low as the quartile, or as good as nothing is known. */
+	if (!(*low > 0))
+		*low = r->low > 0 && r->low < r->median ? r->low : r->median * LEAST_LOW;
 	if (*high < r->median)
 		*high = r->median;
 }
@@ -268,6 +268,6 @@ void speed_of(struct speed *speed, const struct decide_input *input, const struc
 
 bool speed_tie(const struct speed *a, const struct speed *b)
 {
-	return a->tie_high * (1 + NOISE_FLOOR) >= b->tie_low &&
-	       b->tie_high * (1 + NOISE_FLOOR) >= a->tie_low;
+	return a->tie_high * (1 + SPEED_NOISE_FLOOR) >= b->tie_low &&
+	       b->tie_high * (1 + SPEED_NOISE_FLOOR) >= a->tie_low;
 }
