@@ -74,7 +74,7 @@ struct plan_options {
 	{ "from", 0, OPT_STRING, "FILE", PLAN_OPTION(type, member, from), 0, 0, \
 	  "Decide on the results that bench --save or --json\nwrote (-: standard input), and measure nothing." }, \
 	{ "config", 0, OPT_STRING, "FILE", PLAN_OPTION(type, member, config), 0, 0, \
-	  "Read the policy's numbers from FILE." }, \
+	  "Read the policy's numbers from FILE (default:\n" SYSCONFDIR "/dmcrypt-tune.conf)." }, \
 	{ "for", 0, OPT_STRING, "USE", PLAN_OPTION(type, member, use), 0, 0, \
 	  "What the volume is for: lvm, vm, grub or image." }, \
 	{ "integrity", 0, OPT_STRING, "MODE", PLAN_OPTION(type, member, integrity), 0, 0, \
