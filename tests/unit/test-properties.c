@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <time.h>
 
+#include "decide/explain.h"
 #include "world.h"
 
 #define ROUNDS 10400
@@ -193,8 +194,9 @@ static bool given_away(const struct world *w, const struct plan *p)
 }
 
 static struct {
-	unsigned made, refused, inadmissible, lost, order, regret, weaker, given;
-	uint64_t first[8];
+	unsigned made, refused, inadmissible, lost, order, regret, weaker, given, scaled, useless,
+		tried;
+	uint64_t first[10];
 } seen;
 
 static void count(unsigned *counter, size_t which, uint64_t seed)
@@ -218,6 +220,76 @@ static void check_disk(struct world *w, const struct plan *p, uint64_t seed)
 	plan_free(&slower);
 }
 
+/* A faster or slower machine with the same proportions, and no disk to hold against it. */
+static void check_scale(const struct world *w, uint64_t seed)
+{
+	static struct world a, b;
+	double times = spread_over(0.05, 20);
+	struct plan p, q;
+	int ret;
+
+	for (int i = 0; i < 2; i++) {
+		struct world *x = i ? &b : &a;
+
+		*x = *w;
+		x->s.input.disk = NULL;
+		x->s.m.results = x->s.results;
+		x->s.input.measurement = &x->s.m;
+		x->s.input.facts = &x->s.facts;
+	}
+	for (size_t i = 0; i < b.s.m.n_results; i++) {
+		b.s.results[i].low *= times;
+		b.s.results[i].median *= times;
+		b.s.results[i].high *= times;
+	}
+	ret = decide_plan(&p, &a.s.input, NULL);
+	if (ret != decide_plan(&q, &b.s.input, NULL) || (!ret && !spec_equal(&p.spec, &q.spec)))
+		count(&seen.scaled, 8, seed);
+	plan_free(&p);
+	plan_free(&q);
+}
+
+/* Whether the world has a figure of that cipher. */
+static bool measured(const struct world *w, const struct spec *spec)
+{
+	for (size_t i = 0; i < w->s.m.n_results; i++)
+		if (w->s.results[i].spec.kind == spec->kind &&
+		    w->s.results[i].spec.key_bits == spec->key_bits)
+			return true;
+	return false;
+}
+
+/* One more candidate, less preferred than the choice and slower than all, changes nothing. (Through
+ * AF_ALG it may tell more of the crossing.) */
+static void check_useless(struct world *w, const struct plan *p, uint64_t seed)
+{
+	struct choice chosen = {.spec = p->spec}, useless = {.state = CHOICE_MEASURED};
+	char text[SPEC_TEXT_MAX];
+	double least = 1e15;
+	struct plan q;
+
+	if (p->basis == PLAN_BASIS_FACTS || p->basis == PLAN_BASIS_AFALG)
+		return;
+	for (size_t i = 0; i < w->s.m.n_results; i++)
+		if (w->s.results[i].low < least)
+			least = w->s.results[i].low;
+	for (size_t i = 0; i < CANDIDATES; i++) {
+		spec_parse(&useless.spec, specs[i], NULL);
+		if (measured(w, &useless.spec) || pick_prefers(&useless, &chosen))
+			continue;
+		snprintf(text, sizeof(text), "%s@%u", specs[i], p->spec.sector);
+		for (int d = 0; d < 2; d++)
+			add_way(&w->s, p->basis == PLAN_BASIS_DM ? MEASURE_DM : MEASURE_CPU, text,
+				d, least / 4e6, 0.01);
+		seen.tried++;
+		if (decide_plan(&q, &w->s.input, NULL) || !spec_equal(&q.spec, &p->spec))
+			count(&seen.useless, 9, seed);
+		plan_free(&q);
+		w->s.m.n_results -= 2;
+		return;
+	}
+}
+
 static void check_world(uint64_t seed)
 {
 	static struct world w, other;
@@ -236,6 +308,9 @@ static void check_world(uint64_t seed)
 		count(&seen.regret, 5, seed);
 	if (given_away(&w, &p))
 		count(&seen.given, 7, seed);
+	if (seed % 4 == 0)
+		check_scale(&w, seed);
+	check_useless(&w, &p, seed);
 	shuffle(&w);
 	if (decide_plan(&q, &w.s.input, NULL) || !same_plan(&p, &q))
 		count(&seen.order, 4, seed);
@@ -276,6 +351,11 @@ static void test_generated(uint64_t seed)
 	ok(!seen.given,
 	   "%u times strength was given up for less than its margin (first: seed %llu)", seen.given,
 	   (unsigned long long)seen.first[7]);
+	ok(!seen.scaled, "all speeds times the same changed the choice %u times (first: seed %llu)",
+	   seen.scaled, (unsigned long long)seen.first[8]);
+	ok(!seen.useless && seen.tried > 500,
+	   "one more useless candidate changed the choice %u of %u times (first: seed %llu)",
+	   seen.useless, seen.tried, (unsigned long long)seen.first[9]);
 	printf("# %.2f s\n", (double)(ended.tv_sec - begun.tv_sec) +
 				     (double)(ended.tv_nsec - begun.tv_nsec) / 1e9);
 }
