@@ -101,8 +101,14 @@ static void note_keyboard(const struct format *f)
 		doubt, grub ? " (GRUB has the American one)" : "");
 }
 
-static void note_memory(const struct format *f)
+static void note_files(const struct format *f)
 {
+	if (*f->detached.left)
+		cmd_note(
+			f->globals,
+			"%s, beside %s, was left by a run that was killed; nothing needs it, and it "
+			"may be removed.",
+			f->detached.left, options.header);
 	if (options.undo_file && undo_in_memory(options.undo_file))
 		cmd_note(
 			f->globals,
@@ -156,7 +162,7 @@ static int prepare(struct format *f, struct status *st)
 	if (!ret && f->secret.bytes)
 		note_keyboard(f);
 	if (!ret)
-		note_memory(f);
+		note_files(f);
 	if (!ret)
 		ret = luks_build(&f->image, &f->request, device,
 				 f->secret.bytes ? &f->secret : NULL, st);
@@ -252,6 +258,7 @@ static int run(const struct cmd_globals *globals, char **operands, int n, struct
 	(void)n;
 	f = (struct format){.globals = globals, .options = &options, .path = operands[0]};
 	f.detached.guard.fd = f.detached.guard.lock_fd = f.detached.guard.claim_fd = -1;
+	f.detached.file.fd = -1;
 	ret = format_check_options(&options, globals, st);
 	if (ret)
 		return ret;

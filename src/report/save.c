@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/newfile.h"
+
 /* How much of a file is read to tell what it is: a document names its schema first. */
 #define HEAD 4096
 
@@ -177,20 +179,15 @@ static int write_file(int fd, const void *data, size_t len, mode_t mode)
 
 static int replace(const struct target *target, const void *data, size_t len)
 {
-	char temporary[PATH_MAX + 32];
-	int fd, ret;
+	struct newfile file;
+	int ret;
 
-	snprintf(temporary, sizeof(temporary), "%s/.dmcrypt-tune-XXXXXX", target->dir);
-	fd = mkostemp(temporary, O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	ret = write_file(fd, data, len, target->mode);
-	if (close(fd) && !ret)
-		ret = -errno;
-	if (!ret && rename(temporary, target->path))
-		ret = -errno;
-	if (ret)
-		unlink(temporary);
+	ret = newfile_open(&file, target->dir);
+	if (!ret)
+		ret = write_file(file.fd, data, len, target->mode);
+	if (!ret)
+		ret = newfile_give(&file, target->path, true);
+	newfile_drop(&file);
 	return ret;
 }
 

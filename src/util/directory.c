@@ -6,28 +6,17 @@
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
+
+#include "util/newfile.h"
 
 int directory_try(const char *dir)
 {
-	char path[PATH_MAX];
-	int fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	struct newfile file;
+	int ret = newfile_open(&file, dir);
 
-	if (fd < 0 && errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
-		return -errno;
-	if (fd < 0) {
-		/* It has no files without a name. */
-		if (snprintf(path, sizeof(path), "%s/.dmcrypt-tune-XXXXXX", dir) >=
-		    (int)sizeof(path))
-			return -ENAMETOOLONG;
-		fd = mkostemp(path, O_CLOEXEC);
-		if (fd < 0)
-			return -errno;
-		unlink(path);
-	}
-	close(fd);
-	return 0;
+	newfile_drop(&file);
+	return ret;
 }
 
 int directory_sync(const char *path)

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "util/directory.h"
+
 #define CHUNK (1UL << 20)
 
 static int cannot_make(const char *path, int err, struct status *st)
@@ -79,6 +80,7 @@ static int open_new(struct detached *d, struct status *st)
 	    (int)sizeof(d->target))
 		return cannot_make(d->path, ENAMETOOLONG, st);
 	d->is_file = true;
+	newfile_left(dir, d->left);
 	return 0;
 }
 
@@ -107,6 +109,8 @@ static int open_there(struct detached *d, const struct stat *info, const struct 
 		ret = directory_try(dir);
 	if (ret)
 		return cannot_make(d->path, -ret, st);
+	if (d->is_file)
+		newfile_left(dir, d->left);
 	return guard_open_beside(&d->guard, d->path, data, st);
 }
 
@@ -116,7 +120,7 @@ int detached_open(struct detached *d, const char *path, const struct guard *data
 
 	memset(d, 0, sizeof(*d));
 	d->path = path;
-	d->guard.fd = d->guard.lock_fd = d->guard.claim_fd = -1;
+	d->guard.fd = d->guard.lock_fd = d->guard.claim_fd = d->file.fd = -1;
 	if (strlen(path) >= PATH_MAX - 16)
 		return cannot_make(path, ENAMETOOLONG, st);
 	if (!stat(path, &info))
@@ -181,48 +185,19 @@ static int set_owner(const struct detached *d, int fd)
 int detached_stage(struct detached *d, const unsigned char *bytes, uint64_t len)
 {
 	char dir[PATH_MAX];
-	int fd, ret = directory_of(d->target, dir);
+	int ret = directory_of(d->target, dir);
 
-	if (ret)
-		return ret;
-	if (snprintf(d->temporary, sizeof(d->temporary), "%s/.dmcrypt-tune-XXXXXX", dir) >=
-	    (int)sizeof(d->temporary)) {
-		*d->temporary = '\0';
-		return -ENAMETOOLONG;
-	}
-	/* With mode 0600. */
-	fd = mkostemp(d->temporary, O_CLOEXEC);
-	if (fd < 0) {
-		*d->temporary = '\0';
-		return -errno;
-	}
-	ret = set_owner(d, fd);
+	if (!ret)
+		ret = newfile_open(&d->file, dir);
+	if (!ret)
+		ret = set_owner(d, d->file.fd);
 	for (uint64_t at = 0; at < len && !ret; at += CHUNK)
-		ret = extent_write(fd, bytes + at, len - at < CHUNK ? len - at : CHUNK, at);
-	if (!ret && fsync(fd))
-		ret = -errno;
-	if (close(fd) && !ret)
+		ret = extent_write(d->file.fd, bytes + at, len - at < CHUNK ? len - at : CHUNK, at);
+	if (!ret && fsync(d->file.fd))
 		ret = -errno;
 	if (ret)
-		unlink(d->temporary);
-	if (ret)
-		*d->temporary = '\0';
+		newfile_drop(&d->file);
 	return ret;
-}
-
-/* Where nothing was, nothing that came meanwhile is replaced. */
-static int give_name(struct detached *d)
-{
-	if (d->exists)
-		return rename(d->temporary, d->target) ? -errno : 0;
-	if (!renameat2(AT_FDCWD, d->temporary, AT_FDCWD, d->target, RENAME_NOREPLACE))
-		return 0;
-	if (errno != EINVAL && errno != ENOSYS)
-		return -errno;
-	if (link(d->temporary, d->target))
-		return -errno;
-	unlink(d->temporary);
-	return 0;
 }
 
 /* What now has the name, for reading it back. */
@@ -244,12 +219,13 @@ static int open_made(struct detached *d)
 
 int detached_commit(struct detached *d)
 {
-	int ret = give_name(d);
+	int ret = newfile_give(&d->file, d->target, d->exists);
 
-	if (ret)
-		unlink(d->temporary);
 	d->named = !ret;
-	*d->temporary = '\0';
+	/* Of one that had no name the number of its names has changed as well. */
+	if (!ret && fsync(d->file.fd))
+		ret = -errno;
+	newfile_drop(&d->file);
 	if (!ret)
 		ret = directory_sync(d->target);
 	return ret ? ret : open_made(d);
@@ -257,9 +233,7 @@ int detached_commit(struct detached *d)
 
 void detached_close(struct detached *d)
 {
-	if (*d->temporary)
-		unlink(d->temporary);
-	*d->temporary = '\0';
+	newfile_drop(&d->file);
 	change_free(&d->change);
 	guard_close(&d->guard);
 }

@@ -9,18 +9,20 @@
 
 #include <limits.h>
 
+#include "util/newfile.h"
 #include "volume/change.h"
 #include "volume/guard.h"
 
 struct detached {
-	const char *path;         /* as given */
-	bool is_file;             /* else a block device */
-	bool exists;              /* something of that name is there: guard is of it */
-	char target[PATH_MAX];    /* the file's name with links resolved */
-	char temporary[PATH_MAX]; /* the file being made, or "" */
-	bool named;               /* the new file has its name */
-	struct guard guard;       /* fd -1: nothing is there yet */
-	struct change change;     /* of a block device */
+	const char *path;        /* as given */
+	bool is_file;            /* else a block device */
+	bool exists;             /* something of that name is there: guard is of it */
+	char target[PATH_MAX];   /* the file's name with links resolved */
+	struct newfile file;     /* being made */
+	bool named;              /* the new file has its name */
+	char left[NAME_MAX + 1]; /* beside a file's place: what a run left that was killed, or "" */
+	struct guard guard;      /* fd -1: nothing is there yet */
+	struct change change;    /* of a block device */
 };
 
 /*
@@ -39,8 +41,7 @@ int detached_room(const struct detached *d, uint64_t len, struct status *st);
 /* Bytes that are there: of a file, its size; of a device, its size where anything was found. */
 uint64_t detached_holds(const struct detached *d);
 
-/* Makes the file, whole and on the disk, under a temporary name. 0 or -errno; then there is none.
- */
+/* Makes the file, whole and on the disk, without its name. 0 or -errno; then there is none. */
 int detached_stage(struct detached *d, const unsigned char *bytes, uint64_t len);
 /* Gives it its name, and has that on the disk. guard is then of it. 0 or -errno: then it is gone,
  * and what was there is as it was, but where `named` says that only the last step failed. */
