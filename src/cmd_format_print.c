@@ -198,7 +198,7 @@ static int print_json(const struct format *f)
 
 static void print_text(const struct format *f)
 {
-	char spec[SPEC_TEXT_MAX], size[UNITS_MAX], *crypttab;
+	char spec[SPEC_TEXT_MAX], size[UNITS_MAX];
 
 	if (f->options->dry_run) {
 		printf("Dry run: every check passed%s; nothing was written to ",
@@ -241,9 +241,9 @@ static void print_text(const struct format *f)
 		putchar(' ');
 	}
 	cmd_shell_path(stdout, f->path);
-	crypttab = cmd_crypttab(&f->plan, f->path, crypttab_uuid(f));
-	printf(" NAME\n  /etc/crypttab:  %s\n", crypttab ? crypttab : "");
-	free(crypttab);
+	printf(" NAME\n  /etc/crypttab:  ");
+	cmd_print_crypttab(stdout, &f->plan, f->path, crypttab_uuid(f));
+	putchar('\n');
 	if (!f->options->undo_file)
 		return;
 	printf("  Undo it with:   " PACKAGE " undo ");

@@ -214,12 +214,20 @@ void cmd_argv_free(struct cmd_argv *argv);
 /* What keeps a path from being taken for an option: "./" or "". */
 const char *cmd_path_prefix(const char *path);
 
+#define CMD_MAPPING_NAME_MAX 80
+
+/* The mapping's name: "luks-" and the device's last component, or the UUID, with nothing in it that
+ * /dev/mapper or a blank-separated file minds. */
+void cmd_mapping_name(char buf[CMD_MAPPING_NAME_MAX], const char *device);
+
 /*
  * The line of /etc/crypttab that opens the volume, for the caller to free: by UUID, or, with a NULL
  * uuid (there is none yet, or an image file, which no UUID leads to), by path. NULL when out of
- * memory.
+ * memory, or when no line can hold a path; *why, to be freed, then says so in words, else NULL.
  */
-char *cmd_crypttab(const struct plan *plan, const char *device, const char *uuid);
+char *cmd_crypttab(const struct plan *plan, const char *device, const char *uuid, char **why);
+/* Prints that, or "no line: " and why. */
+void cmd_print_crypttab(FILE *out, const struct plan *plan, const char *device, const char *uuid);
 
 /* The tier that stands for the kernel's driver of an algorithm, or the next slower one that
  * --cpu-disable leaves. */
@@ -230,9 +238,5 @@ const struct engine_tier *cmd_mirror_tier(const struct facts *facts, const char 
 void cmd_shell_word(FILE *out, const char *word);
 /* The same for a path as an operand, which must not be taken for an option. */
 void cmd_shell_path(FILE *out, const char *path);
-
-/* The tier that stands for the kernel's driver of an algorithm, or the next slower one that
- * --cpu-disable leaves. */
-const struct engine_tier *cmd_mirror_tier(const struct facts *facts, const char *kernel);
 
 #endif

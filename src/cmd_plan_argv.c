@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The plan as other programs take it: cryptsetup's command lines, crypttab's line, a shell's words.
- */
+/* The plan as other programs take it: cryptsetup's command lines and a shell's words. */
 #include "cmd_plan.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -11,8 +9,6 @@
 
 #include "util/text.h"
 #include "volume/luks.h"
-
-#define MAPPING_NAME_MAX 80
 
 __attribute__((format(printf, 2, 3))) static void argv_add(struct cmd_argv *argv,
 							   const char *format, ...)
@@ -123,24 +119,10 @@ void cmd_plan_argv(struct cmd_argv *argv, const struct plan *plan, const char *d
 	argv_add(argv, "%s%s", cmd_path_prefix(device), device ? device : "DEVICE");
 }
 
-/* The mapping's name: the device's last component, with nothing in it that /dev/mapper or a
- * blank-separated file minds. */
-static void mapping_name(char *buf, size_t size, const char *device)
-{
-	const char *base = device ? strrchr(device, '/') : NULL;
-	size_t n;
-
-	base = base ? base + 1 : device ? device : "NAME";
-	n = snprintf(buf, size, "luks-%s", base);
-	for (size_t i = 0; i < n && i < size && buf[i]; i++)
-		if (!isalnum((unsigned char)buf[i]) && !strchr("-_.+", buf[i]))
-			buf[i] = '_';
-}
-
 /* cryptsetup(8) open, which alone can write flags into the header. */
 void cmd_plan_flags_argv(struct cmd_argv *argv, const struct plan *plan, const char *device)
 {
-	char name[MAPPING_NAME_MAX];
+	char name[CMD_MAPPING_NAME_MAX];
 
 	argv->n = 0;
 	if (!plan->n_flags)
@@ -152,77 +134,8 @@ void cmd_plan_flags_argv(struct cmd_argv *argv, const struct plan *plan, const c
 	for (size_t i = 0; i < plan->n_flags; i++)
 		argv_add(argv, "--%s", plan->flags[i]);
 	argv_add(argv, "%s%s", cmd_path_prefix(device), device ? device : "DEVICE");
-	mapping_name(name, sizeof(name), device);
+	cmd_mapping_name(name, device);
 	argv_add(argv, "%s", name);
-}
-
-/* Blanks, control characters, backslashes and bytes that are not UTF-8 as octal, as in fstab(5),
- * which crypttab(5) follows. */
-static void escape_field(FILE *out, const char *text)
-{
-	for (size_t n; *text; text += n ? n : 1) {
-		n = *text == ' ' || *text == '\\' ? 0 : text_plain(text);
-		if (n)
-			fwrite(text, 1, n, out);
-		else
-			fprintf(out, "\\%03o", (unsigned char)*text);
-	}
-}
-
-/* crypttab(5)'s names of the plan's flags. They stand in the header, too; not every reader of
- * crypttab looks there. */
-static void crypttab_flags(FILE *out, const struct plan *plan)
-{
-	static const struct {
-		const char *flag, *word;
-	} words[] = {{"allow-discards", "discard"},
-		     {"perf-same_cpu_crypt", "same-cpu-crypt"},
-		     {"perf-submit_from_crypt_cpus", "submit-from-crypt-cpus"},
-		     {"perf-no_read_workqueue", "no-read-workqueue"},
-		     {"perf-no_write_workqueue", "no-write-workqueue"}};
-
-	for (size_t i = 0; i < plan->n_flags; i++)
-		for (size_t j = 0; j < sizeof(words) / sizeof(words[0]); j++)
-			if (!strcmp(plan->flags[i], words[j].flag))
-				fprintf(out, ",%s", words[j].word);
-}
-
-/* What reads the line at boot has another working directory. */
-static void real_path_field(FILE *out, const char *path)
-{
-	char *real = realpath(path, NULL);
-
-	escape_field(out, real ? real : path);
-	free(real);
-}
-
-char *cmd_crypttab(const struct plan *plan, const char *device, const char *uuid)
-{
-	char name[MAPPING_NAME_MAX], *line = NULL;
-	size_t size;
-	FILE *out = open_memstream(&line, &size);
-
-	if (!out)
-		return NULL;
-	mapping_name(name, sizeof(name), uuid ? uuid : device);
-	fprintf(out, "%s ", name);
-	if (uuid)
-		fprintf(out, "UUID=%s", uuid);
-	else if (plan->target)
-		escape_field(out, plan->target);
-	else
-		real_path_field(out, device ? device : "DEVICE");
-	fputs(" none luks", out);
-	if (plan->header) {
-		fputs(",header=", out);
-		real_path_field(out, plan->header);
-	}
-	crypttab_flags(out, plan);
-	if (fclose(out)) {
-		free(line);
-		return NULL;
-	}
-	return line;
 }
 
 /* In $'…', in which every byte has an octal form. */

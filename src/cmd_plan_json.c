@@ -279,7 +279,7 @@ void cmd_plan_json(struct json_object *obj, const struct plan *plan,
 		   const char *uuid)
 {
 	struct cmd_argv argv;
-	char *crypttab;
+	char *crypttab, *why;
 
 	if (!device && source->device)
 		device = source->device->path;
@@ -301,7 +301,9 @@ void cmd_plan_json(struct json_object *obj, const struct plan *plan,
 	put_argv(obj, "cryptsetup_argv", "cryptsetup_argv_hex", &argv);
 	cmd_plan_flags_argv(&argv, plan, device);
 	put_argv(obj, "cryptsetup_flags_argv", "cryptsetup_flags_argv_hex", &argv);
-	crypttab = cmd_crypttab(plan, device, uuid);
+	crypttab = cmd_crypttab(plan, device, uuid, &why);
 	json_put_string(obj, "crypttab", crypttab);
+	json_put_string(obj, "crypttab_reason", why);
 	free(crypttab);
+	free(why);
 }

@@ -103,7 +103,6 @@ static void print_whole(FILE *out, const struct plan *plan, const struct plan_so
 			const char *device, const char *label)
 {
 	struct cmd_argv argv;
-	char *crypttab;
 
 	fprintf(out, "\nNot chosen:\n");
 	print_rejected(out, plan);
@@ -117,9 +116,9 @@ static void print_whole(FILE *out, const struct plan *plan, const struct plan_so
 		cmd_plan_flags_argv(&argv, plan, device);
 		print_argv(out, &argv);
 	}
-	crypttab = cmd_crypttab(plan, device, NULL);
-	fprintf(out, "In /etc/crypttab:\n  %s\n", crypttab ? crypttab : "");
-	free(crypttab);
+	fputs("In /etc/crypttab:\n  ", out);
+	cmd_print_crypttab(out, plan, device, NULL);
+	fputc('\n', out);
 }
 
 void cmd_plan_text(FILE *out, const struct plan *plan, const struct plan_source *source,

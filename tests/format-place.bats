@@ -274,3 +274,54 @@ makes() {
 		done
 	done
 }
+
+# read_debian WORD: as Debian's scripts decode a field.
+read_debian() {
+	sh -c 'printf "%b" "$1"' - "$1"
+}
+
+# read_systemd LINE: device and header, as systemd-cryptsetup has them of it as arguments, a line each.
+read_systemd() {
+	rm -rf units
+	mkdir units
+	printf '%s\n' "$1" >crypttab
+	SYSTEMD_CRYPTTAB=$PWD/crypttab /lib/systemd/system-generators/systemd-cryptsetup-generator units units units
+	cat units/*.service | python3 -c '
+import re, sys
+line = [l for l in sys.stdin.buffer.read().split(b"\n") if b" attach " in l][0]
+words = re.findall(rb"\x27((?:[^\x27\\]|\\.)*)\x27", line)
+assert len(words) == 4, words
+decode = lambda w: re.sub(rb"\\(\d{3})", lambda m: bytes([int(m[1], 8)]), w.replace(b"%%", b"%"))
+options = decode(words[3]).split(b",")
+sys.stdout.buffer.write(decode(words[1]) + b"\n" + options[1].removeprefix(b"header=") + b"\n")'
+}
+
+@test "crypttab: both Debian's scripts and systemd read odd paths of device and header back; else there is no line, and why" {
+	local name line fields systemd=/lib/systemd/system-generators/systemd-cryptsetup-generator
+	mkdir 'a:b'
+	for name in 'disk 1 7.img' $'a"b\'c\\0d.img' '#x$y%z;.img' 'café.img' $'w\t7\x7f\xff3\\.img'; do
+		cp --sparse=always disk.img "$name"
+		# The header is not there yet, and its path is no absolute one.
+		expect 0 format "$name" --auto --dry-run --header "a:b/$name"
+		line=$(sed -n '/^In .etc.crypttab:$/{n;s/^  //p}' <<<"$output")
+		read -ra fields <<<"$line"
+		is "${#fields[@]} ${fields[2]}" "4 none" "fields of $line"
+		is "$(read_debian "${fields[1]}")" "$PWD/$name" "Debian, of $line"
+		is "$(read_debian "${fields[3]}")" "luks,header=$PWD/a:b/$name" "Debian, of $line"
+		[ -x $systemd ] || continue
+		is "$(read_systemd "$line")" "$PWD/$name"$'\n'"$PWD/a:b/$name" "systemd, of $line"
+	done
+	expect 0 format disk.img --auto --dry-run --header a,b --json
+	valid format
+	is "$(json '.plan | "\(.crypttab) \(.crypttab_reason)"')" \
+		"null the header's path holds a comma, at which systemd ends an option; with another name it can stand there"
+	for name in 'a${b}' 'a$$' $'a\nb'; do
+		mv disk.img "$name"
+		expect 0 format "$name" --auto --dry-run
+		[[ $output == *"In /etc/crypttab:"*"no line: the device's path holds "*"with another name it can stand there."* ]]
+		mv "$name" disk.img
+	done
+	expect 0 format disk.img --auto --dry-run --json --header there
+	is "$(json '.plan | "\(.crypttab) \(.crypttab_reason)"')" "luks-disk.img $PWD/disk.img none luks,header=$PWD/there null"
+	[ -x $systemd ] || skip "the rest passed; systemd's generator is not installed (package systemd)"
+}
