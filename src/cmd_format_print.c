@@ -150,7 +150,7 @@ static struct json_object *detached_json(const struct format *f)
 	if (!f->options->header)
 		return NULL;
 	obj = json_object_new_object();
-	json_put_string(obj, "path", d->path);
+	json_put_path(obj, "path", d->path);
 	json_put_string(obj, "kind",
 			device_kind_name(d->is_file ? DEVICE_FILE : d->guard.device.kind));
 	json_put_u64(obj, "bytes", luks_header_len(&f->plan));
@@ -192,7 +192,7 @@ static int print_json(const struct format *f)
 	json_put_bool(doc, "mapped", f->mapped);
 	json_put(doc, "wipe", wipe_json(f));
 	json_put_string(doc, "not_mapped", *f->unmapped ? f->unmapped : NULL);
-	json_put_string(doc, "undo_file", f->written ? f->options->undo_file : NULL);
+	json_put_path(doc, "undo_file", f->written ? f->options->undo_file : NULL);
 	return json_print(doc);
 }
 

@@ -79,7 +79,7 @@ static struct json_object *header_json(const struct inspection *in)
 	const struct inspect *h = &in->header;
 	struct json_object *obj = json_object_new_object();
 
-	json_put_string(obj, "path", in->header_path);
+	json_put_path(obj, "path", in->header_path);
 	json_put_string(obj, "type", h->headers.kind == HEADER_LUKS1 ? "luks1" : "luks2");
 	json_put_bool(obj, "loaded", h->loaded);
 	json_put(obj, "copies", copies_json(h));
@@ -163,7 +163,7 @@ int inspection_json(const struct inspection *in)
 {
 	struct json_object *doc = json_document("inspect"), *plan = NULL;
 
-	json_put_string(doc, "path", in->path);
+	json_put_path(doc, "path", in->path);
 	json_put(doc, "device", in->has_device ? report_device_json(&in->device) : NULL);
 	json_put(doc, "header", in->has_header ? header_json(in) : NULL);
 	put_text(doc, "header_reason", in->header_reason);

@@ -223,18 +223,6 @@ static struct json_object *integrity_json(const struct plan *plan)
 	return obj;
 }
 
-static void append_hex(struct json_object *list, const char *word)
-{
-	char *hex = malloc(2 * strlen(word) + 1);
-
-	for (size_t i = 0; hex && word[i]; i++)
-		sprintf(hex + 2 * i, "%02x", (unsigned char)word[i]);
-	if (hex)
-		hex[2 * strlen(word)] = '\0';
-	json_append_string(list, hex);
-	free(hex);
-}
-
 /*
  * The words, and under `hex` the same as bytes where a word is no UTF-8: JSON cannot hold that, a
  * path may, and what stands in for it (U+FFFD) names another file.
@@ -250,7 +238,7 @@ static void put_argv(struct json_object *obj, const char *key, const char *hex,
 			bytes = json_object_new_array();
 	}
 	for (size_t i = 0; bytes && i < argv->n; i++)
-		append_hex(bytes, argv->words[i]);
+		json_append(bytes, json_hex(argv->words[i]));
 	json_put(obj, key, list);
 	json_put(obj, hex, bytes);
 	cmd_argv_free(argv);
@@ -286,7 +274,7 @@ void cmd_plan_json(struct json_object *obj, const struct plan *plan,
 	json_put(obj, "choice", choice_json(plan));
 	json_put_string(obj, "summary", plan->summary);
 	json_put_string(obj, "policy", source->policy->name);
-	json_put_string(obj, "policy_file", source->config);
+	json_put_path(obj, "policy_file", source->config);
 	json_put(obj, "policy_numbers", numbers_json(source->policy));
 	json_put_string(obj, "for", plan_use_name(plan->use));
 	json_put_real(obj, "read_share", source->policy->read_share);

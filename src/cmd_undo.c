@@ -184,7 +184,7 @@ static int print_json(const struct run *r)
 	struct json_object *differences = json_object_new_array();
 
 	json_put(doc, "device", report_device_json(&r->guard.device));
-	json_put_string(doc, "file", r->file);
+	json_put_path(doc, "file", r->file);
 	json_put_string(doc, "uuid", r->undo.uuid);
 	json_put_u64(doc, "created", (uint64_t)r->undo.created);
 	json_put_u64(found, "total", r->undo.n_sectors);

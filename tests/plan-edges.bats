@@ -64,6 +64,9 @@ setup() {
 	is "$(json '.cryptsetup_argv_hex | length')" "$(json '.cryptsetup_argv | length')"
 	is "$(json '.cryptsetup_argv_hex | first')" 63727970747365747570
 	[[ $(json .crypttab) == *'/x\377\033.img none luks' ]]
+	expect 0 "$DMCT" probe --json "$odd"
+	valid probe
+	is "$(json '"\(.device.path_hex) \(.device.target_hex)"')" "78ff1b2e696d67 $(printf '%s/%s' "$PWD" "$odd" | od -An -v -tx1 | tr -d ' \n')"
 	expect 0 "$DMCT" recommend --time 0.2 --pbkdf-force-iterations 4 "$odd"
 	[[ $output == "Recommended for x??.img"* ]]
 	[[ $output == *"\$'x\\377\\033.img'"* ]]

@@ -274,8 +274,8 @@ struct json_object *report_device_json(const struct device_facts *device)
 {
 	struct json_object *obj = json_object_new_object();
 
-	json_put_string(obj, "path", device->path);
-	put_text(obj, "target", device->target);
+	json_put_path(obj, "path", device->path);
+	json_put_path(obj, "target", *device->target ? device->target : NULL);
 	put_text(obj, "name", device->name);
 	json_put_string(obj, "kind", device_kind_name(device->kind));
 	json_put_u64(obj, "size", device->size);

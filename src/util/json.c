@@ -53,6 +53,32 @@ void json_put_string(struct json_object *obj, const char *key, const char *value
 	json_put(obj, key, value ? json_string(value) : NULL);
 }
 
+struct json_object *json_hex(const char *text)
+{
+	struct json_object *obj;
+	char *hex = malloc(2 * strlen(text) + 1);
+
+	if (!hex)
+		return NULL;
+	for (size_t i = 0; text[i]; i++)
+		sprintf(hex + 2 * i, "%02x", (unsigned char)text[i]);
+	hex[2 * strlen(text)] = '\0';
+	obj = json_object_new_string(hex);
+	free(hex);
+	return obj;
+}
+
+void json_put_path(struct json_object *obj, const char *key, const char *path)
+{
+	char hex[64];
+
+	json_put_string(obj, key, path);
+	if (!path || text_is_utf8(path))
+		return;
+	snprintf(hex, sizeof(hex), "%s_hex", key);
+	json_put(obj, hex, json_hex(path));
+}
+
 void json_put_u64(struct json_object *obj, const char *key, uint64_t value)
 {
 	json_put(obj, key, json_object_new_uint64(value));

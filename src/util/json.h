@@ -19,6 +19,11 @@ struct json_object *json_document(const char *name);
 
 /* Bytes that are not UTF-8 become U+FFFD. value NULL puts null. */
 void json_put_string(struct json_object *obj, const char *key, const char *value);
+/*
+ * The same of a path, of which U+FFFD would make another: what is not UTF-8 also stands beside it,
+ * under <key>_hex, byte for byte in hexadecimal.
+ */
+void json_put_path(struct json_object *obj, const char *key, const char *path);
 void json_put_u64(struct json_object *obj, const char *key, uint64_t value);
 /* null when the value is 0: for quantities of which zero means "not known" or "none". */
 void json_put_u64_or_null(struct json_object *obj, const char *key, uint64_t value);
@@ -29,6 +34,8 @@ void json_put_real(struct json_object *obj, const char *key, double value);
 void json_put(struct json_object *obj, const char *key, struct json_object *value);
 void json_append(struct json_object *array, struct json_object *value);
 void json_append_string(struct json_object *array, const char *value);
+/* The bytes of text in hexadecimal, as a string. */
+struct json_object *json_hex(const char *text);
 
 /* Prints the object to stdout with a newline, flushes, and drops the reference. 0, -ENOMEM, or
  * what writing to stdout failed with. */
