@@ -6,6 +6,7 @@
 #define DMCT_CMD_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "util/opt.h"
 #include "util/status.h"
@@ -15,9 +16,10 @@ struct cmd_globals {
 	bool help;
 	bool version;
 	bool json;
-	bool quiet;              /* no progress and no notes on stderr */
-	const char *sysroot;     /* NULL: this machine */
-	const char *cpu_disable; /* comma-separated CPU features to do without, or NULL */
+	bool quiet;                /* no progress and no notes on stderr */
+	uint64_t progress_seconds; /* between two lines of it; 0: on a terminal, in one line */
+	const char *sysroot;       /* NULL: this machine */
+	const char *cpu_disable;   /* comma-separated CPU features to do without, or NULL */
 };
 
 struct cmd {

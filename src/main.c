@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "report/progress.h"
 #include "util/json.h"
 #include "util/output.h"
 #include "util/text.h"
@@ -28,6 +29,8 @@ static const struct opt global_options[] = {
 	 "Print one JSON object on standard output."},
 	{"quiet", 'q', OPT_FLAG, NULL, GLOBAL(quiet), 0, 0,
 	 "No progress and no notes on standard error."},
+	{"progress-frequency", 0, OPT_UINT, "SECONDS", GLOBAL(progress_seconds), 1, 86400,
+	 "A line of progress each so many seconds, also where\nstandard error is no terminal."},
 	{"sysroot", 0, OPT_STRING, "DIR", GLOBAL(sysroot), 0, 0,
 	 "Read /proc and /sys below DIR: a saved or described\nmachine. Nothing is measured or tried then."},
 	{"cpu-disable", 0, OPT_STRING, "LIST", GLOBAL(cpu_disable), 0, 0,
@@ -237,6 +240,7 @@ static int run_command(const struct cmd *c, int argc, char **argv, struct status
 		print_command_help(stdout, c);
 		return 0;
 	}
+	progress_every(globals.progress_seconds);
 	ret = check_sysroot(st);
 	if (!ret)
 		ret = check_operands(c, argv + first, argc - first, st);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/progress.h"
 #include "tap.h"
 #include "util/json.h"
 #include "util/opt.h"
@@ -50,6 +51,36 @@ static void test_json_reals(void)
 	ok(!json_object_object_get(obj, "n"), "not-a-number is null");
 	json_object_put(obj);
 	setlocale(LC_NUMERIC, "C");
+}
+
+/* Lines each so many seconds, of a clock that is put back instead of waited for. */
+static void test_progress_lines(void)
+{
+	FILE *out = stderr;
+	struct progress p;
+	char *text = NULL;
+	size_t size;
+
+	stderr = open_memstream(&text, &size);
+	progress_every(10);
+	progress_begin(&p, true);
+	p.begun.tv_sec -= 60;
+	p.last.tv_sec -= 60;
+	progress_show(&p, 0.5, "under --quiet");
+	progress_begin(&p, false);
+	progress_show(&p, 0.1, "too early");
+	p.begun.tv_sec -= 11;
+	p.last.tv_sec -= 11;
+	progress_show(&p, 0.25, "wiping");
+	progress_show(&p, 0.3, "too early again");
+	progress_show(&p, 1, "done");
+	progress_show(&p, 1, "done twice");
+	progress_end(&p);
+	progress_every(0);
+	fclose(stderr);
+	stderr = out;
+	ok(text && !strcmp(text, " 25 %  wiping\n100 %  done\n"), "progress as lines: %s", text);
+	free(text);
 }
 
 struct options {
@@ -219,6 +250,7 @@ int main(void)
 	test_units();
 	test_json_strings();
 	test_json_reals();
+	test_progress_lines();
 	test_options();
 	test_sysfile();
 	return tap_done();
