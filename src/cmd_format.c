@@ -197,6 +197,26 @@ static int use_once(struct format *f, const struct secret *key, struct status *s
 	return ret;
 }
 
+static const char *still(const char *path, const char *target)
+{
+	char *real = realpath(path, NULL);
+	bool same = !*target || (real && !strcmp(real, target));
+
+	free(real);
+	return same ? path : target;
+}
+
+/* A link may lead to something else by now: what is told is of what was written. */
+static void tell_apart(struct format *f)
+{
+	const struct detached *d = &f->detached;
+
+	f->path = still(f->path, f->guard.device.target);
+	if (options.header)
+		f->plan.header = still(options.header,
+				       d->is_file ? d->target : d->guard.device.target);
+}
+
 /* From here to the end of the program signals wait: a volume is finished or taken back. */
 static int carry_out(struct format *f, struct status *st)
 {
@@ -213,6 +233,7 @@ static int carry_out(struct format *f, struct status *st)
 	if (ret)
 		return ret;
 	f->written = true;
+	tell_apart(f);
 	ret = luks_verify(&f->header, options.header ? &f->detached.guard : &f->guard, &f->image,
 			  &f->request, &f->secret, &key, st);
 	f->verified = !ret;

@@ -150,7 +150,7 @@ static struct json_object *detached_json(const struct format *f)
 	if (!f->options->header)
 		return NULL;
 	obj = json_object_new_object();
-	json_put_path(obj, "path", d->path);
+	json_put_path(obj, "path", f->plan.header);
 	json_put_string(obj, "kind",
 			device_kind_name(d->is_file ? DEVICE_FILE : d->guard.device.kind));
 	json_put_u64(obj, "bytes", luks_header_len(&f->plan));
@@ -214,7 +214,7 @@ static void print_text(const struct format *f)
 	       f->request.luks1 ? 1 : 2);
 	if (f->options->header) {
 		printf("  Header:         ");
-		text_print(stdout, f->options->header);
+		text_print(stdout, f->plan.header);
 		printf(" (%s: without it the data are lost; keep a copy)\n",
 		       units_size(luks_header_len(&f->plan), size));
 	}
@@ -237,7 +237,7 @@ static void print_text(const struct format *f)
 	printf("\n  Open it with:   cryptsetup open ");
 	if (f->options->header) {
 		printf("--header ");
-		cmd_shell_path(stdout, f->options->header);
+		cmd_shell_path(stdout, f->plan.header);
 		putchar(' ');
 	}
 	cmd_shell_path(stdout, f->path);

@@ -80,10 +80,20 @@ int format_find_before(struct format *f, struct status *st)
 	return ret;
 }
 
+static int recheck(struct format *f, struct status *st)
+{
+	int ret = guard_recheck(&f->guard, st);
+
+	return ret || !f->detached.exists ? ret : guard_recheck(&f->detached.guard, st);
+}
+
 int format_save_before(struct format *f, struct status *st)
 {
-	int ret = format_find_before(f, st);
+	/* What changed while a person was asked is to be called that. */
+	int ret = recheck(f, st);
 
+	if (!ret)
+		ret = format_find_before(f, st);
 	if (!ret && f->options->undo_file)
 		ret = undo_save(f->options->undo_file, &f->guard, &f->change, f->image.header.uuid,
 				st);
@@ -97,9 +107,7 @@ int format_write(struct format *f, struct status *st)
 	struct detached *d = &f->detached;
 	int ret;
 
-	ret = guard_recheck(&f->guard, st);
-	if (!ret && d->exists)
-		ret = guard_recheck(&d->guard, st);
+	ret = recheck(f, st);
 	if (!ret && !f->options->header)
 		ret = guard_room(&f->guard, f->image.len, true, st);
 	if (!ret)

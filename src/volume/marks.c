@@ -16,12 +16,14 @@ struct area {
 	unsigned block; /* that a partition table counts in */
 };
 
-static blkid_probe new_probe(const struct area *area)
+/* 0 or -errno: one whose device became smaller meanwhile cannot be probed. */
+static int new_probe(const struct area *area, blkid_probe *probe)
 {
 	blkid_probe pr = blkid_new_probe();
 
 	if (!pr)
-		return NULL;
+		return -ENOMEM;
+	errno = 0;
 	if (blkid_probe_set_device(pr, area->fd, (blkid_loff_t)area->start,
 				   (blkid_loff_t)area->len) ||
 	    blkid_probe_set_sectorsize(pr, area->block) || blkid_probe_enable_superblocks(pr, 1) ||
@@ -31,9 +33,10 @@ static blkid_probe new_probe(const struct area *area)
 	    /* FORCE_GPT: the second copy counts without the protective MBR, which is gone. */
 	    blkid_probe_set_partitions_flags(pr, BLKID_PARTS_MAGIC | BLKID_PARTS_FORCE_GPT)) {
 		blkid_free_probe(pr);
-		return NULL;
+		return errno ? -errno : -EIO;
 	}
-	return pr;
+	*probe = pr;
+	return 0;
 }
 
 /* The mark just found, counted from the start of the area. False when it has none. */
@@ -55,12 +58,12 @@ static bool found_mark(blkid_probe pr, struct extent *mark)
  * know another place. */
 static int area_marks(struct extents *marks, const struct area *area)
 {
-	blkid_probe pr = new_probe(area);
 	struct extent mark, last = {UINT64_MAX, 0};
-	int found = 1, ret = 0;
+	blkid_probe pr;
+	int found = 1, ret = new_probe(area, &pr);
 
-	if (!pr)
-		return -ENOMEM;
+	if (ret)
+		return ret;
 	for (int i = 0; !ret && i < MARKS_MAX; i++) {
 		found = blkid_do_probe(pr);
 		if (found)
@@ -81,12 +84,12 @@ static int area_marks(struct extents *marks, const struct area *area)
 
 static int partition_marks(struct extents *marks, const struct area *whole)
 {
-	blkid_probe pr = new_probe(whole);
 	blkid_partlist ls;
-	int n, ret = 0;
+	blkid_probe pr;
+	int n, ret = new_probe(whole, &pr);
 
-	if (!pr)
-		return -ENOMEM;
+	if (ret)
+		return ret;
 	ls = blkid_probe_get_partitions(pr);
 	n = ls ? blkid_partlist_numof_partitions(ls) : 0;
 	for (int i = 0; i < n && i < PARTITIONS_MAX && !ret; i++) {
