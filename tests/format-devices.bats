@@ -66,7 +66,7 @@ dialogue() {
 
 @test "on a terminal: differing, empty, too long, end of input, signals; the echo is back each time" {
 	local what
-	for what in differ empty long end INT TERM HUP QUIT USR1 ALRM RTMIN; do
+	for what in differ empty long end INT TERM HUP QUIT USR1 ABRT RTMIN; do
 		cp --sparse=always disk.img before.img
 		dialogue disk.img --auto --yes <<-END
 			set what $what
@@ -98,7 +98,7 @@ dialogue() {
 		HUP) is "$status" 129 "status ($output)" ;;
 		QUIT) is "$status" 131 "status ($output)" ;;
 		USR1) is "$status" 138 "status ($output)" ;;
-		ALRM) is "$status" 142 "status ($output)" ;;
+		ABRT) is "$status" 134 "status ($output)" ;;
 		RTMIN) is "$status" $((128 + $(kill -l RTMIN))) "status ($output)" ;;
 		esac
 		cmp disk.img before.img
@@ -119,20 +119,23 @@ dialogue() {
 	opens disk.img typed
 }
 
-@test "--key-file - on a terminal: asked for as at the prompt, unseen, up to the newline" {
-	dialogue disk.img --auto --yes --key-file - <<-'END'
-		await "Passphrase for disk.img: "
-		if {[echoes]} { exit 97 }
-		send "typed key\r"
-		await "again: "
-		send "typed key\r"
-		finish
-		exit $status
-	END
-	is "$status" 0 "status ($output)"
-	[[ $output != *"typed key"* ]]
+@test "--key-file - on a terminal, and the terminal's own name: asked for as at the prompt, unseen, up to the newline" {
+	local file
 	printf 'typed key' >typed
-	opens disk.img typed
+	for file in - /dev/tty; do
+		dialogue disk.img --auto --yes --overwrite --key-file $file <<-'END'
+			await "Passphrase for disk.img: "
+			if {[echoes]} { exit 97 }
+			send "typed key\r"
+			await "again: "
+			send "typed key\r"
+			finish
+			exit $status
+		END
+		is "$status" 0 "status ($output)"
+		[[ $output != *"typed key"* ]]
+		opens disk.img typed
+	done
 }
 
 @test "a symbolic link turned to another disk while the prompt waits: the first disk is formatted" {

@@ -5,9 +5,12 @@
 #include <poll.h>
 #include <time.h>
 
-/* signal(7); SIGPIPE and SIGXFSZ become errors of the call instead. The realtime signals too. */
-static const int named[] = {SIGINT,    SIGTERM,   SIGHUP,  SIGQUIT, SIGUSR1, SIGUSR2,
-			    SIGALRM,   SIGVTALRM, SIGPROF, SIGXCPU, SIGIO,   SIGPWR,
+/* signal(7); SIGPIPE and SIGXFSZ become errors of the call instead. The realtime signals too. Of
+ * those that tell of a fault here are those that others send as well; a fault of the process's own
+ * ends it all the same (abort(3), and what the kernel forces). */
+static const int named[] = {SIGINT,    SIGTERM, SIGHUP,    SIGQUIT, SIGUSR1,
+			    SIGUSR2,   SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU,
+			    SIGIO,     SIGPWR,  SIGABRT,   SIGSYS,  SIGTRAP,
 #ifdef SIGSTKFLT
 			    SIGSTKFLT,
 #endif

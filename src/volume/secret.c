@@ -295,7 +295,7 @@ static int secret_from_open(struct secret *secret, int fd, const char *name,
 
 int secret_read(struct secret *secret, const struct secret_source *source, struct status *st)
 {
-	bool fifo = false;
+	bool fifo = false, terminal;
 	char name[32];
 	int fd, ret;
 
@@ -310,10 +310,12 @@ int secret_read(struct secret *secret, const struct secret_source *source, struc
 	fd = open_key_file(source->key_file, &fifo, st);
 	if (fd < 0)
 		return fd;
-	ret = secret_from_fd(secret, fd, fifo, source->key_file, st);
-	/* Standard input and descriptors that give nothing gave no passphrase; a file that was
-	 * named is the wrong one, as one that is not there is. */
-	if (ret == -ENODATA)
+	terminal = isatty(fd);
+	ret = terminal ? ask_twice(secret, fd, source, st)
+		       : secret_from_fd(secret, fd, fifo, source->key_file, st);
+	/* Standard input, descriptors and terminals that give nothing gave no passphrase; a file
+	 * that was named is the wrong one, as one that is not there is. */
+	if (ret == -ENODATA && !terminal)
 		st->code = ST_USAGE;
 	close(fd);
 	return ret;
