@@ -51,6 +51,10 @@ void cmd_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cmd_note(const struct cmd_globals *globals, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* What was done is done, but its report could not be written for want of `err`: *st says both
+ * (ST_CHECK). -err. */
+int cmd_unreported(const char *what, const char *done, int err, struct status *st);
+
 /*
  * Asks on the terminal "BEFORE path AFTER", and takes "YES" alone for a yes. 0, or -errno with *st:
  * no terminal or another answer (ST_REFUSED), a signal (ST_SIGNAL + N). doing: a verb for the first

@@ -249,13 +249,13 @@ static int carry_out(struct format *f, struct status *st)
 static int report(const struct format *f, int ret, struct status *st)
 {
 	int err = format_report(f);
+	char done[100];
 
 	if (!err || !f->written)
 		return err ? err : ret;
-	return status_set(st, ST_CHECK, -err,
-			  "%s was formatted%s (UUID %s), but the report could not be written: %s.",
-			  f->path, f->verified ? " and verified" : "", f->header.uuid,
-			  strerror(-err));
+	snprintf(done, sizeof(done), "was formatted%s (UUID %s)",
+		 f->verified ? " and verified" : "", f->header.uuid);
+	return cmd_unreported(f->path, done, -err, st);
 }
 
 static void release(struct format *f)

@@ -417,6 +417,7 @@ static void print_text(const struct run *r)
 static int run(const struct cmd_globals *globals, char **operands, int n, struct status *st)
 {
 	struct run r = {.globals = globals, .path = operands[0]};
+	bool done;
 	int ret;
 
 	(void)n;
@@ -433,12 +434,15 @@ static int run(const struct cmd_globals *globals, char **operands, int n, struct
 		ret = options.flags ? take_flags(&r, st) : measure(&r, st);
 	if (!ret)
 		ret = apply(&r, st);
+	done = !ret;
 	if (!ret && globals->json) {
 		ret = print_json(&r);
 	} else if (!ret) {
 		print_text(&r);
 		ret = output_flush();
 	}
+	if (ret && done && r.applied)
+		ret = cmd_unreported(r.mapping.name, "has other flags now", -ret, st);
 	secret_free(&r.secret);
 	measurement_free(&r.measurement);
 	facts_free(&r.facts);

@@ -239,6 +239,8 @@ static int run(const struct cmd_globals *globals, char **operands, int n, struct
 	}
 	if (!ret)
 		ret = report(&r);
+	if (ret && r.verified)
+		ret = cmd_unreported(r.path, "has back what the format overwrote", -ret, st);
 	undo_free(&r.undo);
 	guard_close(&r.guard);
 	return ret;

@@ -73,6 +73,12 @@ void cmd_note(const struct cmd_globals *g, const char *format, ...)
 	va_end(ap);
 }
 
+int cmd_unreported(const char *what, const char *done, int err, struct status *st)
+{
+	return status_set(st, ST_CHECK, err, "%s %s, but the report could not be written: %s.",
+			  what, done, strerror(err));
+}
+
 static const struct cmd *find_command(const char *name)
 {
 	for (const struct cmd *const *c = commands; *c; c++)

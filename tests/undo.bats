@@ -10,7 +10,11 @@ undo() {
 	"$DMCT" undo undo disk.img "$@" </dev/null
 }
 
-# undone: a format with an undo file, of what is on disk.img; before.img is what it was.
+onto_full() {
+	"$@" >/dev/full
+}
+
+# formatted: a format with an undo file, of what is on disk.img; before.img is what it was.
 formatted() {
 	rm -f undo
 	cp --sparse=always disk.img before.img
@@ -35,6 +39,11 @@ formatted() {
 	is "$(json .sectors.other)" 0
 	[ "$(json .sectors.after)" -gt 30000 ]
 	opens disk.img key
+	cp --sparse=always disk.img new.img
+	expect 8 onto_full undo --yes
+	says "^dmcrypt-tune: disk.img has back what the format overwrote, but the report could not be written: No space left on device\.$"
+	cmp disk.img before.img
+	cp --sparse=always new.img disk.img
 	expect 0 undo --yes --json
 	valid undo
 	is "$(json '[.dry_run, .written, .verified] | tostring')" '[false,true,true]'
