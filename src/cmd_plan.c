@@ -59,12 +59,10 @@ static int load_saved(struct plan_source *source, const struct cmd_globals *glob
 	int ret;
 
 	ret = saved_load(&source->measurement, &facts, &has_facts, &source->saved, path, st);
-	if (ret)
-		return ret;
-	source->measured = true;
-	if (globals->sysroot) {
+	source->measured = !ret;
+	if (ret || globals->sysroot) {
 		facts_free(&facts);
-		return 0;
+		return ret;
 	}
 	facts_free(&source->facts);
 	source->facts = facts;

@@ -85,6 +85,31 @@ none() {
 	[ ! -s complaints ] || { cat complaints; return 1; }
 }
 
+@test "every plan: cryptsetup's words, crypttab and the figures of each candidate say the same as the choice" {
+	none '. as $f | .plan as $p | $p.cryptsetup_argv as $a
+		| def after($w): $a[($a | index($w)) + 1];
+		if after("--cipher") == $p.choice.cipher and after("--key-size") == "\($p.choice.key_bits)"
+			and after("--sector-size") == "\($p.choice.sector_size)" and after("--offset") == "\($p.data_offset / 512)"
+			and after("--pbkdf") == $p.pbkdf.type
+			and ($p.pbkdf.memory == null or after("--pbkdf-memory") == "\($p.pbkdf.memory / 1024)")
+			and ($p.integrity == null or after("--integrity") == $p.integrity.mode)
+		then null else "\($f.name): \($a)" end'
+	none '. as $f | ["discard", "no-read-workqueue", "no-write-workqueue"] as $words
+		| [.plan.flags[] | sub("^perf-"; "") | gsub("_"; "-") | sub("allow-discards"; "discard")] as $flags
+		| [.plan.crypttab | split(",")[1:][] | select(. as $w | $words | index($w))] as $said
+		| if ($flags | sort) == ($said | sort) and ((.plan.flags == []) == (.plan.cryptsetup_flags_argv == []))
+		  then null else "\($f.name): \($said)" end'
+	none '. as $f | .plan as $p | [$p.candidates[] | select(.state == "chosen")] as $c
+		| [$c[0].sector_sizes[] | select(.sector_size == $p.choice.sector_size)][0] as $s
+		| if ($c | length) == 1 and $c[0].spec == $p.choice.spec and $s.allowed
+			and ($p.choice.expected_bytes_per_second == null or
+			     $s.expected_bytes_per_second == $p.choice.expected_bytes_per_second)
+			and ([$p.candidates[] | select(.state != "not-admitted") | .sector_sizes | length] | unique) == [4]
+			and all($p.candidates[]; .modules and .protects and .class and .strength_bits)
+			and ($p.reasons | any(. == $p.choice.protects))
+		  then null else $f.name end'
+}
+
 @test "the same bytes again, and with every list of the input turned round" {
 	for name in laptop-aesni-nvme vm-noisy nas-hdd imx6-caam-cbc server-integrity; do
 		mapfile -t words < <(jq -r '.expect.args[]' "$DMCT_SRC/tests/fixtures/decisions/$name.json")
