@@ -244,6 +244,26 @@ static void put_argv(struct json_object *obj, const char *key, const char *hex,
 	cmd_argv_free(argv);
 }
 
+/* What each of dm-crypt's flags was measured to do. */
+static struct json_object *flag_figures_json(const struct plan *plan)
+{
+	struct json_object *list = json_object_new_array(), *item;
+
+	for (size_t i = 0; i < plan->n_flag_figures; i++) {
+		const struct plan_flag *f = &plan->flag_figures[i];
+
+		item = json_object_new_object();
+		json_put_string(item, "flag", f->name);
+		json_put_real(item, "times_with_one", f->one);
+		json_put_real(item, "times_with_several", f->several);
+		json_put_u64(item, "several", PLAN_FLAGS_DEPTH);
+		json_put_bool(item, "quartiles_apart", f->sure);
+		json_put_bool(item, "set", f->set);
+		json_append(list, item);
+	}
+	return list;
+}
+
 static void put_lists(struct json_object *obj, const struct plan *plan)
 {
 	struct json_object *list = json_object_new_array();
@@ -260,6 +280,7 @@ static void put_lists(struct json_object *obj, const struct plan *plan)
 	for (size_t i = 0; i < plan->n_flags; i++)
 		json_append_string(list, plan->flags[i]);
 	json_put(obj, "flags", list);
+	json_put(obj, "flag_figures", flag_figures_json(plan));
 }
 
 void cmd_plan_json(struct json_object *obj, const struct plan *plan,

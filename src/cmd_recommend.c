@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cmd_plan.h"
+#include "report/json_facts.h"
 #include "report/save.h"
 #include "util/json.h"
 #include "util/output.h"
@@ -33,6 +34,7 @@ static int print_plan(const struct cmd_globals *globals, const struct plan *plan
 	}
 	doc = json_document("recommend");
 	cmd_plan_json(doc, plan, source, device, options.label, NULL);
+	json_put(doc, "device", source->device ? report_device_json(source->device) : NULL);
 	return json_print(doc);
 }
 

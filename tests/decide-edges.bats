@@ -67,6 +67,11 @@ setup() {
 	is "$(json '.candidates[] | select(.spec | startswith("xchacha12")) | .sector_sizes[] | select(.sector_size == 4096)
 		| "\(.allowed) \(.expected_bytes_per_second) \(.reason | contains("torn"))"')" "false null true"
 	is "$(json '.device_speed | "\(.cpus) \(.cpus_worth)"')" "4 4"
+	is "$(json '.device | "\(.path) \(.logical_block) \(.physical_block) \(.start)"')" "/dev/mmcblk0p3 512 512 536870912"
+	expect 0 "$DMCT" recommend --json --from "$FIXTURES/decisions/hdd-work-queues.json"
+	valid recommend
+	is "$(json '.flag_figures | map("\(.flag) \(.times_with_one * 100 | round) \(.times_with_several) \(.set)") | join(", ")')" \
+		"perf-no_read_workqueue 137 1 true, perf-no_write_workqueue 137 1 false"
 }
 
 @test "--explain: by sector size, what was taken off, how far off it may be, and what each protects" {

@@ -120,6 +120,13 @@ struct plan {
 	const char *
 		flags[8]; /* dm-crypt flags, cryptsetup's spelling without dashes; static strings */
 	size_t n_flags;
+	struct plan_flag {
+		const char *name;    /* as in flags[] */
+		double one, several; /* times as fast with it, by requests in flight */
+		bool sure;           /* quartiles apart with one in flight */
+		bool set;
+	} flag_figures[2]; /* of those that were measured */
+	size_t n_flag_figures;
 	uint64_t data_offset; /* bytes */
 	char summary[900];    /* what, why, how sure, what would change it */
 	struct plan_candidate *candidates;

@@ -74,17 +74,20 @@ static double ratio(const struct measurement *m, unsigned threads, const struct 
 }
 
 /* Whether the flag is worth it; the sentence says why or why not. */
-static bool choose(char *text, size_t size, const struct measurement *m, unsigned threads,
-		   const struct spec *spec, size_t queue)
+static bool choose(char *text, size_t size, struct plan *plan, const struct measurement *m,
+		   unsigned threads, size_t queue)
 {
-	bool one_sure = false, many_sure;
-	double one = ratio(m, threads, spec, queue, false, &one_sure);
-	double many = ratio(m, threads, spec, queue, true, &many_sure);
+	struct plan_flag *f = &plan->flag_figures[queue];
+	bool many_sure;
 
+	f->name = queues[queue].name;
+	f->one = ratio(m, threads, &plan->spec, queue, false, &f->sure);
+	f->several = ratio(m, threads, &plan->spec, queue, true, &many_sure);
+	plan->n_flag_figures = queue + 1;
 	snprintf(text, size,
 		 "%s %.2f times as fast with one request at a time, %.2f times with %d in flight",
-		 queues[queue].what, one, many, PLAN_FLAGS_DEPTH);
-	return one >= GAIN && one_sure && many >= LOSS;
+		 queues[queue].what, f->one, f->several, PLAN_FLAGS_DEPTH);
+	return f->one >= GAIN && f->sure && f->several >= LOSS;
 }
 
 /* What the figures, which know no disk, do not say: its write queue is where dm-crypt sorts writes
@@ -117,12 +120,13 @@ void decide_flags(struct plan *plan, const struct measurement *m, unsigned threa
 		    !(ratio(m, threads, &plan->spec, i, true, &sure) > 0))
 			return;
 	for (size_t i = 0; i < QUEUES; i++) {
-		if (!choose(text[i], sizeof(text[i]), m, threads, &plan->spec, i))
+		if (!choose(text[i], sizeof(text[i]), plan, m, threads, i))
 			continue;
-		if (sorts(plan, i))
-			kept = true;
-		else
+		plan->flag_figures[i].set = !sorts(plan, i);
+		if (plan->flag_figures[i].set)
 			chosen[n++] = plan->flags[plan->n_flags++] = queues[i].name;
+		else
+			kept = true;
 	}
 	plan_reason(
 		plan,

@@ -11,6 +11,8 @@
 /* Argon2's least memory, and PBKDF2's least iterations (libcryptsetup). */
 #define MEMORY_MIN (32ULL << 10)
 #define PBKDF2_MIN 1000
+/* The less of the two memory sizes that RFC 9106, section 4, recommends. */
+#define LITTLE_MEMORY (64ULL << 20)
 /* GRUB's SHA-256 is plain C on one CPU before the caches are warm: what takes a second here takes
  * several there. */
 #define GRUB_TIME_MS 1000
@@ -77,6 +79,13 @@ static void choose_argon2(struct plan_pbkdf *pbkdf, const struct decide_input *i
 			pbkdf->type, units_size(pbkdf->memory, bound),
 			wish->memory ? " as asked for" : ": ",
 			wish->memory ? "" : pbkdf->memory_bound_by);
+	if (pbkdf->memory < LITTLE_MEMORY) {
+		size_t used = strlen(pbkdf->reason);
+
+		snprintf(
+			pbkdf->reason + used, sizeof(pbkdf->reason) - used,
+			"; that is less than the 64 MiB of the smaller of RFC 9106's two recommendations, so a longer passphrase has to make up for it");
+	}
 }
 
 /* What an unlock may take on this machine, so that it takes what was asked for on the other. */

@@ -15,8 +15,8 @@ char *units_size(uint64_t bytes, char buf[UNITS_MAX]);
 /* "80 ms", "2.0 s", "37 minutes", "5 hours", "8 days". */
 char *units_time(double ms, char buf[UNITS_MAX]);
 
-/* A count that may have a fraction, to two digits where it is small: "0.33", "1.6", "159"; "less than
- * 0.01". */
+/* A count that may have a fraction, to two digits where it is small: "0.33", "1.6", "159"; "less
+ * than 0.01". */
 char *units_count(double count, char buf[UNITS_MAX]);
 
 /* A decimal number such as "3" or "0.5", a dot in every locale: 0, or -EINVAL with *value
