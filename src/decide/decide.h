@@ -42,7 +42,7 @@ struct plan_pbkdf {
 					worth finding out; else 0 */
 	char warning[240];           /* what speaks against costs that were given, or "" */
 	double slower;               /* how many times slower the machine is that unlocks */
-	char reason[320];
+	char reason[440];
 };
 
 /* What the volume is for, beside holding data. */
