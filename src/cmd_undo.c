@@ -120,6 +120,11 @@ static int prepare(struct run *r, struct status *st)
 	ret = undo_load(&r->undo, r->file, st);
 	if (!ret)
 		ret = guard_open(&r->guard, r->path, st);
+	if (!ret && r->guard.device.file_dev == r->undo.file_dev &&
+	    r->guard.device.file_ino == r->undo.file_ino)
+		ret = status_set(st, ST_USAGE, EINVAL,
+				 "%s is %s itself: it cannot be put back into itself.", r->file,
+				 r->path);
 	if (!ret)
 		ret = undo_compare(&r->found, &r->undo, &r->guard, st);
 	if (ret)

@@ -175,6 +175,18 @@ formatted() {
 	says "small/undo is kept in memory"
 }
 
+@test "an undo file that is named as the device as well, by whatever name: 1, --force or not; it stays as it is" {
+	formatted
+	cp undo kept
+	ln undo hard
+	ln -s undo soft
+	for device in undo hard soft; do
+		expect 1 "$DMCT" undo undo "$device" --yes --force
+		says "undo is $device itself"
+		cmp undo kept
+	done
+}
+
 @test "undo asks, and takes nothing for YES; in use is refused" {
 	local loop
 	formatted

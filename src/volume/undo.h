@@ -12,6 +12,7 @@
 #ifndef DMCT_VOLUME_UNDO_H
 #define DMCT_VOLUME_UNDO_H
 
+#include <sys/types.h>
 #include <time.h>
 
 #include "volume/change.h"
@@ -19,6 +20,8 @@
 struct undo {
 	uint64_t size, start; /* of the device, and of a partition on its disk; bytes */
 	bool is_file;
+	dev_t file_dev; /* what stat(2) says of the undo file itself */
+	ino_t file_ino;
 	char uuid[40]; /* of the volume that the format makes */
 	char model[128], serial[128], wwn[128];
 	time_t created;

@@ -3,7 +3,7 @@
  * The layout of an undo file, version 1. Numbers are little-endian. One block of UNDO_BLOCK bytes;
  * the table: areas, marks (16 bytes each: offset, length), sectors' checksums (8 bytes each),
  * samples (16), samples' checksums (8); blank up to the next block; the areas' bytes, one after the
- * other. A checksum of 8 bytes is the first 8 of the SHA-256.
+ * other. A checksum of 8 bytes is undo_sum()'s.
  */
 #ifndef DMCT_VOLUME_UNDO_FORMAT_H
 #define DMCT_VOLUME_UNDO_FORMAT_H

@@ -203,6 +203,8 @@ static int load(struct undo *u, int fd, const char **what)
 
 	if (fstat(fd, &info))
 		return -errno;
+	u->file_dev = info.st_dev;
+	u->file_ino = info.st_ino;
 	if (!S_ISREG(info.st_mode) || info.st_size < (off_t)UNDO_BLOCK) {
 		*what = "is no undo file";
 		return 0;
@@ -293,7 +295,8 @@ static void compare_sector(struct undo_finding *f, const struct undo *u, uint64_
 		f->first_other = offset;
 }
 
-static int compare_areas(struct undo_finding *f, const struct undo *u, int fd, struct status *st)
+static int compare_areas(struct undo_finding *f, const struct undo *u, const struct guard *guard,
+			 struct status *st)
 {
 	unsigned char now[CHANGE_SECTOR];
 	size_t index = 0;
@@ -306,12 +309,12 @@ static int compare_areas(struct undo_finding *f, const struct undo *u, int fd, s
 			size_t len = area->len - done < CHANGE_SECTOR ? area->len - done
 								      : CHANGE_SECTOR;
 			uint64_t offset = area->offset + done;
-			int ret = extent_read(fd, now, len, offset);
+			int ret = extent_read(guard->fd, now, len, offset);
 
 			if (ret)
 				return status_set(st, ST_DEVICE, -ret,
-						  "It cannot be read at byte %" PRIu64 ": %s.",
-						  offset, strerror(-ret));
+						  "%s cannot be read at byte %" PRIu64 ": %s.",
+						  guard->device.path, offset, strerror(-ret));
 			compare_sector(f, u, at + done, index, offset, now, len);
 		}
 		at += area->len;
@@ -348,6 +351,6 @@ int undo_compare(struct undo_finding *finding, const struct undo *undo, const st
 				  "byte %" PRIu64 ": it is another device.",
 				  guard->device.path, guard->device.size, last->offset + last->len);
 	finding->identity = other_identity(undo, &guard->device);
-	ret = compare_areas(finding, undo, guard->fd, st);
+	ret = compare_areas(finding, undo, guard, st);
 	return ret ? ret : compare_samples(finding, undo, guard->fd);
 }
