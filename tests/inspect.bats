@@ -304,6 +304,8 @@ zero() {
 		0|pbkdf-unknown|scrypt|.keyslots["0"].kdf.type = "scrypt"
 		8|primary-damaged|Illegal area offset: 64|.keyslots["0"].area.offset = "64"
 		8|secondary-damaged|segments|del(.segments)
+		8|primary-damaged|Keyslot type luks2 validation failed on keyslot 0|.keyslots["0"].kdf = ($argon | .salt = "\u0000")
+		8|primary-damaged|libcryptsetup says no more|.segments["0"].encryption = ""
 		8|primary-damaged|JSON area|null
 	END
 	made w.img --type luks1

@@ -35,6 +35,22 @@ static void log_append(struct luks_log *log, const char *text)
 	log_end(log);
 }
 
+/* Before it says that validation failed, libcryptsetup mostly says what it disliked. */
+static void explain(struct luks_log *log, const char *message)
+{
+	/* What comes before the checksums is no dislike, and neither is that it tries to mend. */
+	if (!strncmp(message, "Checksum:", 9))
+		*log->last = '\0';
+	else if (!strncmp(message, "Repairing ", 10))
+		return;
+	else if (!strstr(message, "validation failed"))
+		snprintf(log->last, sizeof(log->last), "%s", message);
+	else if (!*log->text && *log->last)
+		log_append(log, log->last);
+	else if (!*log->text && strncmp(message, "ERROR", 5))
+		log_append(log, message);
+}
+
 static void on_message(int level, const char *message, void *arg)
 {
 	struct luks_log *log = arg;
@@ -43,10 +59,8 @@ static void on_message(int level, const char *message, void *arg)
 		return;
 	if (level == CRYPT_LOG_ERROR)
 		log_append(log, message);
-	else if (log->explain && level == CRYPT_LOG_DEBUG && !strstr(message, "validation failed"))
-		snprintf(log->last, sizeof(log->last), "%s", message);
-	else if (log->explain && level == CRYPT_LOG_DEBUG && *log->last && !*log->text)
-		log_append(log, log->last);
+	else if (log->explain && level == CRYPT_LOG_DEBUG)
+		explain(log, message);
 }
 
 void luks_log_to(struct luks_log *log)
