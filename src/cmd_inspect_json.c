@@ -96,6 +96,7 @@ static struct json_object *header_json(const struct inspection *in)
 	json_put(obj, "requirements", words_json(inspect_requirement, h->requirements));
 	put_text(obj, "requirements_unknown", h->unknown);
 	put_text(obj, "reencryption", h->reencrypt);
+	json_put_bool(obj, "reencryption_left", h->reencrypt_left);
 	put_text(obj, "unlock_reason", in->unlock_reason);
 	return obj;
 }

@@ -11,10 +11,6 @@
 #include "util/interrupt.h"
 #include "volume/reencrypt_finish.h"
 
-/* LUKS2 on-disk format, 2.1 (as in LUKS1): where the UUID stands in the header. */
-#define LUKS_UUID     168
-#define LUKS_UUID_END 208
-
 static struct reencrypt_options options = {
 	.plan = PLAN_DEFAULTS, .key = {.key_fd = KEY_FD_NONE}, .resilience = "checksum"};
 
@@ -76,154 +72,6 @@ static int check_options(const struct cmd_globals *globals, struct status *st)
 	return ret ? ret : cmd_plan_check(&options.plan, options.plan.from != NULL, st);
 }
 
-static int open_header(struct reencryption *r, const struct device_facts *device, struct status *st)
-{
-	const char *path = options.header ? options.header : r->path;
-	struct device_facts file = {0};
-	int ret = 0;
-
-	r->header_fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (r->header_fd < 0)
-		return status_set(st, errno == EACCES ? ST_AUTH : ST_DEVICE, errno,
-				  "%s cannot be read: %s.", path, strerror(errno));
-	if (options.header)
-		ret = device_probe_fd(&file, r->header_fd, path, st);
-	if (!ret)
-		ret = inspect_header(&r->header, r->header_fd,
-				     options.header ? file.size : device->size, path, st);
-	device_facts_free(&file);
-	return ret;
-}
-
-static int refuse(const struct reencryption *r, const char *why, struct status *st)
-{
-	return status_set(st, ST_REFUSED, EOPNOTSUPP, "%s %s Nothing was written.", r->path, why);
-}
-
-/* What cannot be re-encrypted so that it could be cut short and gone on with. */
-static int check_header(struct reencryption *r, struct status *st)
-{
-	const struct inspect *h = &r->header;
-
-	if (h->headers.kind == HEADER_NONE)
-		return status_set(st, ST_DEVICE, EINVAL, "%s is no LUKS volume.", r->path);
-	if (h->headers.kind == HEADER_LUKS1)
-		return refuse(
-			r,
-			"is LUKS1, which cannot be re-encrypted so that it could be cut short; "
-			"convert it first (cryptsetup convert --type luks2).",
-			st);
-	/* One damaged copy is what a cut leaves, and libcryptsetup mends it from the other. */
-	if (!h->loaded)
-		return refuse(r, "has a damaged header; see inspect, and mend it first.", st);
-	if (*h->integrity)
-		return refuse(r, "has integrity tags, and such a volume cannot be re-encrypted.",
-			      st);
-	r->left = h->requirements && reencrypt_is_left(h, r->header_fd) > 0;
-	r->resumed = *h->reencrypt || r->left;
-	if (r->left)
-		return 0;
-	if (*h->unknown)
-		return status_set(st, ST_REFUSED, EOPNOTSUPP,
-				  "%s: its header requires %s, which this libcryptsetup does not "
-				  "know. Nothing was written.",
-				  r->path, h->unknown);
-	if (!strcmp(h->reencrypt, "invalid") || (!r->resumed && h->requirements))
-		return refuse(r, "asks for something that this libcryptsetup does not know.", st);
-	if (!r->resumed && !options.automatic && !options.plan.cipher)
-		return status_set(
-			st, ST_USAGE, EINVAL,
-			"reencrypt: say --auto (let the program choose) or --cipher SPEC.");
-	return 0;
-}
-
-/* Whether the data device begins with this very header, whatever name it goes by. */
-static bool holds_header(const struct reencryption *r)
-{
-	unsigned char first[LUKS_UUID_END] = {0};
-	int fd = open(r->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	bool same;
-
-	if (fd < 0)
-		return false;
-	same = pread(fd, first, sizeof(first), 0) == (ssize_t)sizeof(first) &&
-	       !memcmp(first, "LUKS\xba\xbe", 6) &&
-	       !strncmp((const char *)first + LUKS_UUID, r->header.uuid, LUKS_UUID_END - LUKS_UUID);
-	close(fd);
-	return same;
-}
-
-/* Data that begin inside of the header are somewhere else: here they would be the header. */
-static int check_apart(const struct reencryption *r, struct status *st)
-{
-	const struct inspect *h = &r->header;
-
-	if (h->data_offset >= 2 * h->metadata_size + h->keyslots_size ||
-	    (options.header && !holds_header(r)))
-		return 0;
-	return status_set(
-		st, ST_REFUSED, EINVAL,
-		"%s is a header that stands apart from its data: what it describes is on "
-		"another device. Name that one, and the header with --header. Nothing was "
-		"written.",
-		r->path);
-}
-
-static int check_keyslots(const struct reencryption *r, struct status *st)
-{
-	unsigned bound = 0;
-
-	for (unsigned i = 0; i < r->header.n_keyslots; i++)
-		bound += r->header.keyslots[i].bound;
-	if (!bound && !r->resumed)
-		return refuse(r, "has no keyslot in use.", st);
-	if (bound > 1 && !r->resumed && !options.drop_keyslots)
-		return status_set(
-			st, ST_REFUSED, EEXIST,
-			"%s has %u keyslots, and the new key gets one, that of the secret "
-			"given: the others would be gone. --drop-keyslots says that they "
-			"may; add them again afterwards. Nothing was written.",
-			r->path, bound);
-	return 0;
-}
-
-/* Open: through its mapping, and everybody goes on using it. Closed: nobody else may use it. */
-static int look(struct reencryption *r, struct status *st)
-{
-	int ret = device_probe(&r->device, r->path, NULL, st);
-
-	if (!ret)
-		ret = open_header(r, &r->device, st);
-	if (!ret)
-		ret = check_header(r, st);
-	if (!ret)
-		ret = check_apart(r, st);
-	if (!ret)
-		ret = check_keyslots(r, st);
-	if (ret)
-		return ret;
-	r->online = mapping_find(r->header.uuid, r->device.rdev, r->mapping);
-	if (r->online && r->left)
-		return status_set(st, ST_BUSY, EBUSY,
-				  "%s is open as %s, and all but the end of its re-encryption is "
-				  "done: close it for that (cryptsetup close).",
-				  r->path, r->mapping);
-	if (r->online && geteuid())
-		return status_set(st, ST_AUTH, EPERM,
-				  "%s is open as %s: only root can re-encrypt it.", r->path,
-				  r->mapping);
-	if (r->online && mapping_held(r->mapping))
-		return status_set(
-			st, ST_BUSY, EBUSY,
-			"%s is open as %s, and the kernel holds back a part of it: its "
-			"re-encryption is at work, or was killed. If it was, unmount it "
-			"and take away what that left (cryptsetup close %s; dmsetup remove "
-			"%s-overlay; dmsetup remove %s-hotzone-forward); this command then "
-			"goes on.",
-			r->path, r->mapping, r->mapping, r->mapping, r->mapping);
-	return r->online ? 0 : guard_open(&r->guard, r->path, st);
-}
-
 static int read_secret(struct reencryption *r, bool ask, struct status *st)
 {
 	bool given = options.key.key_file || options.key.key_fd != KEY_FD_NONE;
@@ -249,8 +97,11 @@ static int rehearse(const struct reencryption *r, struct status *st)
 {
 	struct reencrypt_request q;
 
-	if (!r->secret.bytes || r->resumed)
+	if (!r->secret.bytes)
 		return 0;
+	if (r->left)
+		return reencrypt_finish_rehearse(r->header_fd, reencryption_device(r)->size,
+						 &r->secret, r->path, st);
 	fill_request(&q, r);
 	return reencrypt_rehearse(&q, &r->header, r->header_fd, reencryption_device(r)->size,
 				  &r->secret, st);
@@ -343,8 +194,7 @@ static int make_end(struct reencryption *r, struct status *st)
 		return status_set(st, ST_DEVICE, errno, "%s cannot be written: %s.", options.header,
 				  strerror(errno));
 	r->started = true;
-	ret = reencrypt_finish(&r->header, fd, reencryption_device(r)->size, &r->secret, r->path,
-			       st);
+	ret = reencrypt_finish(fd, reencryption_device(r)->size, &r->secret, r->path, st);
 	if (options.header)
 		close(fd);
 	r->finished = !ret;
@@ -385,7 +235,7 @@ static int carry_out(struct reencryption *r, struct status *st)
 
 static int go(struct reencryption *r, struct status *st)
 {
-	int ret = look(r, st);
+	int ret = reencryption_look(r, st);
 
 	if (!ret)
 		ret = reencryption_plan(r, st);

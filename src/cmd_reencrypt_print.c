@@ -2,6 +2,7 @@
 /* What reencrypt shows before and says after. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cmd_reencrypt.h"
 #include "report/json_facts.h"
@@ -55,6 +56,14 @@ void reencryption_show(const struct reencryption *r)
 		fprintf(out, ": %s to %s\n",
 			r->header.known ? spec_print(&r->header.spec, from) : r->header.cipher,
 			spec_print(&r->spec, to));
+	if (r->left)
+		report_paragraph(out, 4, "  -",
+				 "All data are done; only the header's end is left.");
+	if (r->resumed && !strcmp(r->header.resilience, "none"))
+		report_paragraph(out, 4, "  -",
+				 "It was begun without protection (resilience none). From here on "
+				 "there is some; if a kill or a power cut ended it, what was at "
+				 "work then is lost already.");
 	if (r->has_plan)
 		for (size_t i = 0; i < r->plan.n_reasons && i < 2; i++)
 			report_paragraph(out, 4, "  -", "%s", r->plan.reasons[i]);

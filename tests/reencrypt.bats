@@ -172,7 +172,7 @@ refuses() {
 
 @test "reencrypt cut short: SIGINT ends it clean, kill -9 leaves what can be gone on with; inspect says which" {
 	saved
-	size=500M made v.img --type luks2 -c aes-cbc-essiv:sha256 -s 256 --sector-size 4096
+	size=300M made v.img --type luks2 -c aes-cbc-essiv:sha256 -s 256 --sector-size 4096
 	cut=0
 	for signal in INT KILL INT KILL; do
 		# A shell has its background jobs ignore SIGINT.
@@ -198,7 +198,7 @@ refuses() {
 		[ "$status" -eq 0 ] || [[ $signal = KILL && $status -eq 8 ]]
 		[[ $(json .header.reencryption) =~ ^(clean|crashed|null)$ ]]
 	done
-	[ $cut -ge 1 ] || skip "this machine re-encrypts 484 MiB before it can be cut short"
+	[ $cut -ge 1 ] || skip "this machine re-encrypts 284 MiB before it can be cut short"
 	expect 0 "$DMCT" reencrypt v.img --auto --yes --from saved --key-file key --json --quiet </dev/null
 	valid reencrypt
 	expect 0 "$DMCT" inspect v.img --no-measure --json
@@ -206,24 +206,47 @@ refuses() {
 	cryptsetup open --test-passphrase --key-file key v.img
 }
 
-# plain FILE: the hash of what the volume in it holds.
+# plain FILE [SECTOR]: the hash of what the volume in it holds.
 plain() {
 	rm -f vk
 	cryptsetup luksDump -q --dump-volume-key --key-file key --volume-key-file vk "$1" >/dev/null || return
-	"$DMCT_SRC/tests/lib/xts-plain" "$1" vk $((16 << 20)) 4096
+	"$DMCT_SRC/tests/lib/xts-plain" "$1" vk $((16 << 20)) "${2:-4096}"
 }
 
-# cutting N: a re-encryption of v.img, killed at its Nth write to the file.
+# cut N HOW COMMAND...: the command, cut in at its Nth write or flush of v.img.
+cut() {
+	CUT_TARGET=v.img CUT_WRITE=yes CUT_AT=$1 CUT_DO=$2 LD_PRELOAD=$CUT ASAN_OPTIONS=verify_asan_link_order=0 "${@:3}" </dev/null
+}
+
+# cutting N [HOW]: a re-encryption of v.img, killed there.
 cutting() {
-	CUT_TARGET=v.img CUT_WRITE=yes CUT_AT=$1 CUT_DO=${2:-kill} LD_PRELOAD=$CUT ASAN_OPTIONS=verify_asan_link_order=0 \
-		"$DMCT" reencrypt v.img --cipher aes-xts-plain64/512 --yes --from saved --key-file key --quiet </dev/null
+	cut "$1" "${2:-kill}" "$DMCT" reencrypt v.img --cipher aes-xts-plain64/512 --yes --from saved --key-file key --quiet
+}
+
+# can_cut: the test has what it needs to cut in.
+can_cut() {
+	need python3
+	CUT=${DMCT_BUILD:-$DMCT_SRC/build}/tests/lib/cut.so CHECK=${DMCT_BUILD:-$DMCT_SRC/build}/tests/lib/cut-check
+	[[ -e $CUT && -e $CHECK ]] || skip "tests/lib/cut.so and cut-check are not built (make check)"
+}
+
+# calls COMMAND...: how many writes and flushes of v.img it makes; it has been run then.
+calls() {
+	rm -f log
+	CUT_LOG=$PWD/log cut 0 none "$@" >/dev/null && "$CHECK" count log
+}
+
+# random FILE ARGUMENT...: a small volume full of what reads as random.
+random() {
+	rm -f "$1"
+	truncate -s 16M "$1"
+	head -c 2M /dev/urandom >>"$1"
+	cryptsetup luksFormat -q --pbkdf pbkdf2 --pbkdf-force-iterations 1000 -c aes-xts-plain64 -s 256 "${@:2}" "$1" key
 }
 
 @test "reencrypt killed at its writes, also at the last of them: gone on with, and every byte is there" {
 	saved
-	need python3
-	CUT=${DMCT_BUILD:-$DMCT_SRC/build}/tests/lib/cut.so
-	[ -e "$CUT" ] || skip "tests/lib/cut.so is not built (make check)"
+	can_cut
 	truncate -s 16M old.img
 	head -c 12M /dev/urandom >>old.img
 	truncate -s 28M old.img
@@ -232,7 +255,7 @@ cutting() {
 	cp old.img v.img
 	cutting 0
 	is "$(plain v.img)" "$before" "without a cut"
-	cuts=0 step=6
+	cuts=0 step=9
 	[ "${CUT_ALL:-}" != 1 ] || step=3
 	for ((n = 2;; n += step)); do
 		cp old.img v.img
@@ -251,4 +274,100 @@ cutting() {
 		cuts=$((cuts + 1))
 	done
 	[ $cuts -ge $((36 / step)) ] || { echo "only $cuts cuts"; return 1; }
+}
+
+@test "reencrypt killed at its very end: the end is made; other keys' keyslots and tokens stay, and no torn write loses both copies" {
+	saved
+	can_cut
+	random old.img --sector-size 4096
+	printf second >key2
+	head -c 32 /dev/urandom >other
+	cryptsetup luksAddKey -q --key-file key --pbkdf pbkdf2 --pbkdf-force-iterations 1000 old.img key2
+	cryptsetup luksAddKey -q --unbound --key-size 256 --volume-key-file other --key-slot 7 --pbkdf pbkdf2 --pbkdf-force-iterations 1000 old.img key2
+	cryptsetup config --priority prefer --key-slot 0 old.img
+	cryptsetup token add --key-description one --key-slot 0 --token-id 3 old.img
+	cryptsetup token add --key-description two --key-slot 1 --token-id 4 old.img
+	# So long that half of a copy is not all that counts of it.
+	printf '{"type":"lab","keyslots":[],"pad":"%05000d"}' 0 | cryptsetup token import --token-id 5 old.img
+	before=$(plain old.img)
+	again=("$DMCT" reencrypt v.img --yes --from saved --key-file key --quiet)
+	cp old.img v.img
+	total=$(calls "${again[@]}" --cipher aes-xts-plain64/512 --drop-keyslots)
+	cp v.img whole.img
+	# With both old keyslots, with one, with none; and where the second copy is damaged, which makes the first the only one.
+	ends=(32 22) torns=(0 1)
+	[ "${CUT_ALL:-}" != 1 ] || ends=(33 32 22 12) torns=(0 1 3)
+	for n in "${ends[@]}"; do
+		cp old.img v.img
+		run ! cut $((total - n)) kill "${again[@]}" --cipher aes-xts-plain64/512 --drop-keyslots
+		cp v.img left.img
+		run --separate-stderr "$DMCT" inspect v.img --no-measure --json
+		valid inspect
+		is "$(json '[.header.reencryption, .header.reencryption_left, (.header.keyslots | length)] | join(" ")')" \
+			"clean true $((n >= 32 ? 5 : n == 22 ? 4 : 3))" "$n before the end"
+		json '.findings[] | select(.id == "reencrypt-interrupted") | .severity + .message' | grep -q '^error.*cryptsetup reencrypt must not go on'
+		expect 0 "${again[@]}" --dry-run </dev/null
+		[[ $output == *"only the header's end is left"* ]]
+		expect 2 "$DMCT" reencrypt v.img --dry-run --key-file key2 --from saved </dev/null
+		cmp v.img left.img
+		for torn in "${torns[@]}"; do
+			cp left.img v.img
+			run cut "$torn" torn "${again[@]}"
+			is "$(plain v.img)" "$before" "contents, $n before the end, torn at $torn" || return
+			expect 0 "${again[@]}" --cipher aes-xts-plain64/512 </dev/null || return
+			is "$(cryptsetup luksDump --dump-json-metadata v.img | jq -cS '[.keyslots | map_values(.priority)] + [.tokens, .digests[].keyslots, .segments, .config.requirements]')" \
+				"$(cryptsetup luksDump --dump-json-metadata whole.img | jq -cS '[.keyslots | map_values(.priority)] + [.tokens, .digests[].keyslots, .segments, .config.requirements]')" || return
+		done
+	done
+	dump=$(cryptsetup luksDump --dump-json-metadata v.img)
+	is "$(jq -r '[(.tokens["3"].keyslots | length), (.tokens["4"].keyslots | length), .keyslots[.tokens["3"].keyslots[0]].priority] | join(" ")' <<<"$dump")" "1 0 2"
+	cryptsetup open --test-passphrase --key-file key2 --key-slot 7 --unbound v.img
+}
+
+@test "reencrypt goes on with what cryptsetup began, also with a key that stays, and cryptsetup with ours; encryption and decryption are left to it" {
+	saved
+	can_cut
+	cs=(cryptsetup reencrypt -q --force-offline-reencrypt --key-file key --pbkdf pbkdf2 --pbkdf-force-iterations 1000)
+	random old.img --sector-size 4096
+	before=$(plain old.img)
+	cp old.img v.img
+	total=$(calls "${cs[@]}" -c aes-xts-plain64 -s 512 v.img)
+	modes=(journal) ends=(14)
+	[ "${CUT_ALL:-}" != 1 ] || modes=(journal checksum) ends=(14 20)
+	for mode in "${modes[@]}"; do
+		cp old.img v.img
+		run ! cut $((total - 34)) kill "${cs[@]}" -c aes-xts-plain64 -s 512 --resilience "$mode" v.img
+		expect 0 reencrypt v.img --yes
+		is "$(json '.resumed, .finished' | paste -sd ' ') $(plain v.img)" "true true $before" "$mode"
+	done
+	cp old.img v.img
+	total=$(calls "$DMCT" reencrypt v.img --cipher aes-xts-plain64/512 --yes --from saved --key-file key --quiet)
+	cp old.img v.img
+	run ! cutting $((total - 38))
+	"${cs[@]}" --resume-only v.img
+	is "$(plain v.img)" "$before" "gone on with by cryptsetup"
+	# The same key with larger sectors: at the end only the sectors tell old from new.
+	random old.img --sector-size 512
+	before=$(plain old.img 512)
+	cp old.img v.img
+	total=$(calls "${cs[@]}" --keep-key --sector-size 4096 v.img)
+	is "$(plain v.img)" "$before"
+	for n in "${ends[@]}"; do
+		cp old.img v.img
+		run ! cut $((total - n)) kill "${cs[@]}" --keep-key --sector-size 4096 v.img
+		expect 0 reencrypt v.img --yes
+		is "$(plain v.img)" "$before" "$n before the end with --keep-key"
+		cryptsetup open --test-passphrase --key-file key v.img
+	done
+	# In place, and back again.
+	head -c 24M /dev/urandom >v.img
+	"${cs[@]}" --encrypt --type luks2 --reduce-device-size 16M --init-only v.img
+	refuses 6 'being encrypted or decrypted in place by cryptsetup' v.img --yes
+	expect 0 "$DMCT" inspect v.img --no-measure --json
+	json '.findings[] | select(.id == "reencrypt-interrupted").fix' | grep -q 'cryptsetup reencrypt --resume-only v.img'
+	truncate -s 20M hdr
+	truncate -s 4M v.img
+	cryptsetup luksFormat -q --type luks2 --pbkdf pbkdf2 --pbkdf-force-iterations 1000 --header hdr v.img key
+	"${cs[@]}" --decrypt --init-only --header hdr v.img
+	refuses 6 'being encrypted or decrypted in place by cryptsetup' v.img --yes --header hdr
 }

@@ -23,11 +23,33 @@ static bool requires_unknown(const struct inspect *h)
 	return false;
 }
 
+static void find_reencryption(struct findings *out, const struct findings_volume_input *in)
+{
+	const struct inspect *h = in->header;
+	bool clean = !strcmp(h->reencrypt, "clean");
+	const char *what = "A re-encryption was cut short, and the area that it was at must be "
+			   "recovered before use.";
+
+	if (h->reencrypt_left)
+		what = "A re-encryption was cut short at its very end: all data are done, the "
+		       "header is not. cryptsetup reencrypt must not go on with it: it would begin "
+		       "anew and destroy them.";
+	else if (clean)
+		what = "A re-encryption has begun and is not finished.";
+	finding_fix(findings_add(out, "reencrypt-interrupted",
+				 clean && !h->reencrypt_left ? FINDING_WARNING : FINDING_ERROR,
+				 "%s", what),
+		    "Go on with it: %s %.200s",
+		    *h->reencrypt_mode && strcmp(h->reencrypt_mode, "reencrypt")
+			    ? "cryptsetup reencrypt --resume-only"
+			    : "dmcrypt-tune reencrypt",
+		    in->target);
+}
+
 /* What the header says must be understood before the volume may be used. */
 static void find_requirements(struct findings *out, const struct findings_volume_input *in)
 {
 	const struct inspect *h = in->header;
-	bool clean = !strcmp(h->reencrypt, "clean");
 
 	if (requires_unknown(h))
 		finding_fix(findings_add(out, "requirement-unknown", FINDING_ERROR,
@@ -37,12 +59,7 @@ static void find_requirements(struct findings *out, const struct findings_volume
 					 *h->unknown ? h->unknown : "something"),
 			    "Use the program that made it so, or a newer cryptsetup.");
 	else if (*h->reencrypt)
-		finding_fix(findings_add(out, "reencrypt-interrupted",
-					 clean ? FINDING_WARNING : FINDING_ERROR, "%s",
-					 clean ? "A re-encryption has begun and is not finished."
-					       : "A re-encryption was cut short, and the area that "
-						 "it was at must be recovered before use."),
-			    "Go on with it: dmcrypt-tune reencrypt %.200s", in->target);
+		find_reencryption(out, in);
 	else if (inspect_requirement(h->requirements, 0))
 		finding_fix(findings_add(out, "requirement-unknown", FINDING_ERROR,
 					 "The header requires %s, and says nothing more of it: the "

@@ -153,6 +153,9 @@ static void fill_reencrypt(struct inspect *in, struct crypt_device *cd)
 					     [CRYPT_REENCRYPT_CLEAN] = "clean",
 					     [CRYPT_REENCRYPT_CRASH] = "crashed",
 					     [CRYPT_REENCRYPT_INVALID] = "invalid"};
+	static const char *const modes[] = {[CRYPT_REENCRYPT_REENCRYPT] = "reencrypt",
+					    [CRYPT_REENCRYPT_ENCRYPT] = "encrypt",
+					    [CRYPT_REENCRYPT_DECRYPT] = "decrypt"};
 	struct crypt_params_reencrypt params = {0};
 	crypt_reencrypt_info state = crypt_reencrypt_status(cd, &params);
 
@@ -163,6 +166,8 @@ static void fill_reencrypt(struct inspect *in, struct crypt_device *cd)
 		state = CRYPT_REENCRYPT_NONE;
 	copy_text(in->reencrypt, sizeof(in->reencrypt), states[state]);
 	copy_text(in->resilience, sizeof(in->resilience), params.resilience);
+	if (params.resilience && params.mode <= CRYPT_REENCRYPT_DECRYPT)
+		copy_text(in->reencrypt_mode, sizeof(in->reencrypt_mode), modes[params.mode]);
 }
 
 static void fill(struct inspect *in, struct crypt_device *cd)

@@ -61,6 +61,10 @@ struct inspect {
 	char digest_absurd[INSPECT_ABSURD]; /* as a keyslot's, of the volume key's digest */
 	char reencrypt[16];                 /* "", "clean", "crashed", "invalid" */
 	char resilience[24];                /* of a re-encryption under way */
+	/* "reencrypt", "encrypt", "decrypt"; "" without one, or begun by a cryptsetup before 2.4.3
+	 */
+	char reencrypt_mode[12];
+	bool reencrypt_left; /* all its data are done, its header is not */
 };
 
 /*

@@ -8,7 +8,8 @@
 /*
  * What libcryptsetup's interface does not tell, or only after rounding it to its own types, read in
  * the metadata themselves, `len` bytes from the device's beginning: the names of requirements that
- * it does not know, and costs that cannot be. What cannot be read leaves *inspect as it is.
+ * it does not know, costs that cannot be, and whether of a re-encryption only the end is left. What
+ * cannot be read leaves *inspect as it is.
  */
 void inspect_metadata(struct inspect *inspect, const unsigned char *bytes, size_t len);
 

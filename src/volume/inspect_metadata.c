@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "volume/inspect_internal.h"
+#include "volume/reencrypt_metadata.h"
 
 #define BINARY 4096U /* LUKS2 On-Disk Format Specification 1.1.1, 2.1 */
 /* LUKS1 On-Disk Format Specification 1.2.3, 2.1: mk-digest-iter. */
@@ -129,6 +130,7 @@ void inspect_metadata(struct inspect *in, const unsigned char *bytes, size_t len
 	}
 	doc = parse(in, bytes, len);
 	find_requirements(in, member(doc, "config", json_type_object));
+	in->reencrypt_left = reencrypt_metadata_left(doc);
 	for (unsigned i = 0; i < in->n_keyslots; i++) {
 		snprintf(slot, sizeof(slot), "%d", in->keyslots[i].slot);
 		check_kdf(in->keyslots[i].absurd,

@@ -29,6 +29,19 @@ static int failed(int err, enum exit_status code, const char *what, struct luks_
 	return status_set(st, code, -err, "%s: %s", what, luks_words(log, err));
 }
 
+/* The number of the keyslot that it opens. */
+static int try_secret(struct crypt_device *cd, const struct secret *secret, struct luks_log *log,
+		      struct status *st)
+{
+	int ret = crypt_activate_by_passphrase(cd, NULL, CRYPT_ANY_SLOT,
+					       (const char *)secret->bytes, secret->len, 0);
+
+	/* With keyslots of other keys about, it says of a wrong secret that there is no keyslot. */
+	if (ret == -ENOENT)
+		ret = -EPERM;
+	return ret < 0 ? failed(ret, ST_REFUSED, "The volume does not open", log, st) : ret;
+}
+
 static int open_context(struct crypt_device **cd, const struct reencrypt_request *r,
 			const char *path, struct luks_log *log, struct status *st)
 {
@@ -45,15 +58,30 @@ static int open_context(struct crypt_device **cd, const struct reencrypt_request
 	return ret ? failed(ret, ST_DEVICE, "The header cannot be loaded", log, st) : 0;
 }
 
-/* A keyslot with a new key, guarded as the old one's is; its cipher is one that is no weaker than
- * the new volume's. Returns its number or -errno. */
+/* What the old keyslot has beside its key: its priority, and the tokens that unlock it. */
+static int take_over(struct crypt_device *cd, int old, int new)
+{
+	crypt_keyslot_priority priority = crypt_keyslot_get_priority(cd, old);
+	int ret = 0;
+
+	if (priority > CRYPT_SLOT_PRIORITY_INVALID && priority != CRYPT_SLOT_PRIORITY_NORMAL)
+		ret = crypt_keyslot_set_priority(cd, new, priority);
+	for (int i = 0; i < crypt_token_max(CRYPT_LUKS2) && ret >= 0; i++)
+		if (crypt_token_status(cd, i, NULL) > CRYPT_TOKEN_INACTIVE &&
+		    !crypt_token_is_assigned(cd, i, old))
+			ret = crypt_token_assign_keyslot(cd, i, new);
+	return ret < 0 ? ret : 0;
+}
+
+/* A keyslot with a new key, guarded as the old one's is, with its tokens; its cipher is one that is
+ * no weaker than the new volume's. Returns its number or -errno. */
 static int add_keyslot(struct crypt_device *cd, int old, const struct spec *spec,
 		       const struct secret *secret)
 {
 	struct crypt_pbkdf_type pbkdf;
 	char cipher[SPEC_TEXT_MAX];
 	unsigned bits;
-	int ret;
+	int new, ret;
 
 	ret = crypt_keyslot_get_pbkdf(cd, old, &pbkdf);
 	if (ret)
@@ -67,10 +95,17 @@ static int add_keyslot(struct crypt_device *cd, int old, const struct spec *spec
 		luks_keyslot_cipher(spec, cipher, &bits);
 		ret = crypt_keyslot_set_encryption(cd, cipher, bits / 8);
 	}
-	return ret ? ret
-		   : crypt_keyslot_add_by_key(cd, CRYPT_ANY_SLOT, NULL, spec->key_bits / 8,
-					      (const char *)secret->bytes, secret->len,
-					      CRYPT_VOLUME_KEY_NO_SEGMENT);
+	if (ret)
+		return ret;
+	new = crypt_keyslot_add_by_key(cd, CRYPT_ANY_SLOT, NULL, spec->key_bits / 8,
+				       (const char *)secret->bytes, secret->len,
+				       CRYPT_VOLUME_KEY_NO_SEGMENT);
+	if (new < 0)
+		return new;
+	ret = take_over(cd, old, new);
+	if (ret)
+		crypt_keyslot_destroy(cd, new);
+	return ret ? ret : new;
 }
 
 /* Writes into the header what is to be done. What fails leaves no keyslot behind. */
@@ -91,10 +126,9 @@ static int begin(struct crypt_device *cd, const struct reencrypt_request *r, con
 	char mode[SPEC_TEXT_MAX];
 	int old, new, ret;
 
-	old = crypt_activate_by_passphrase(cd, NULL, CRYPT_ANY_SLOT, (const char *)secret->bytes,
-					   secret->len, 0);
+	old = try_secret(cd, secret, log, st);
 	if (old < 0)
-		return failed(old, ST_REFUSED, "The volume does not open", log, st);
+		return old;
 	new = add_keyslot(cd, old, r->spec, secret);
 	if (new < 0)
 		return failed(new == -EPERM ? -EIO : new, ST_REFUSED,
@@ -136,16 +170,9 @@ static int go_on(struct crypt_device *cd, const struct reencrypt_request *r,
 						.resilience = r->resilience,
 						.hash = "sha256",
 						.max_hotzone_size = AREA};
-	struct crypt_params_reencrypt found = {0};
-	crypt_reencrypt_info state = crypt_reencrypt_status(cd, &found);
+	crypt_reencrypt_info state = crypt_reencrypt_status(cd, NULL);
 	int ret;
 
-	if (found.mode != CRYPT_REENCRYPT_REENCRYPT || found.data_shift)
-		return status_set(
-			st, ST_REFUSED, EOPNOTSUPP,
-			"%s: what is under way is no plain re-encryption; go on with it by "
-			"cryptsetup reencrypt --resume-only.",
-			r->device_name);
 	if (state == CRYPT_REENCRYPT_CRASH && !r->mapping) {
 		ret = recover(cd, secret, log, st);
 		if (ret)
@@ -273,9 +300,12 @@ int reencrypt_rehearse(const struct reencrypt_request *request, const struct ins
 	 * begun. */
 	copy.header = request->header ? path : NULL;
 	ret = open_context(&cd, &copy, request->header ? request->device : path, &log, st);
-	if (!ret)
+	if (!ret && copy.spec)
 		ret = begin(cd, &copy, NULL, secret, CRYPT_REENCRYPT_INITIALIZE_ONLY, &log, st);
+	else if (!ret)
+		ret = try_secret(cd, secret, &log, st);
 	luks_end(cd);
+	ret = ret < 0 ? ret : 0;
 out:
 	if (fd >= 0)
 		close(fd);

@@ -26,9 +26,10 @@ struct reencrypt_request {
 
 /*
  * Begins it on a copy of the header in memory: the secret, room for the new keyslot and for what
- * protects an area, and the new cipher are all tried, and nothing is written. header_fd: where the
- * header is, with what inspect_header() said of it. 0, or -errno with *st (ST_AUTH: the secret;
- * ST_REFUSED: what libcryptsetup does not take).
+ * protects an area, and the new cipher are all tried, and nothing is written. Where one is under
+ * way (spec NULL) only the secret is tried. header_fd: where the header is, with what
+ * inspect_header() said of it. 0, or -errno with *st (ST_AUTH: the secret; ST_REFUSED: what
+ * libcryptsetup does not take).
  */
 int reencrypt_rehearse(const struct reencrypt_request *request, const struct inspect *inspect,
 		       int header_fd, uint64_t device_size, const struct secret *secret,

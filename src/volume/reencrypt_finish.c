@@ -7,144 +7,40 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "engine/sha256.h"
-#include "volume/extent.h"
+#include "volume/header_lock.h"
 #include "volume/luks_internal.h"
+#include "volume/reencrypt_metadata.h"
 
 /* LUKS2 On-Disk Format Specification 1.1.1, 2.1. */
 #define BINARY       4096U
 #define AT_SEQUENCE  16
+#define AT_SALT      104
+#define SALT_LEN     64
 #define AT_OFFSET    256
 #define AT_CHECKSUM  448
 #define CHECKSUM_LEN 64
 
-/* The newer sound copy: the one that counts. NULL: none, or its checksum is none of ours. */
-static const struct header_copy *newest(const struct inspect *in)
+static bool is_sound(const struct inspect *in, unsigned i)
 {
-	const struct header_copy *best = NULL;
+	const struct header_copy *c = &in->headers.copies[i];
 
-	for (unsigned i = 0; i < in->headers.n; i++) {
-		const struct header_copy *c = &in->headers.copies[i];
+	return i < in->headers.n && c->valid && c->checksum_known && in->load[i].loads;
+}
 
-		if (c->valid && c->checksum_known && in->load[i].loads &&
-		    (!best || c->sequence > best->sequence))
-			best = c;
-	}
+/* Which is the newer sound copy, the one that counts; -1: none. */
+static int newest(const struct inspect *in)
+{
+	int best = -1;
+
+	for (unsigned i = 0; i < in->headers.n; i++)
+		if (is_sound(in, i) && (best < 0 || in->headers.copies[i].sequence >
+							    in->headers.copies[best].sequence))
+			best = (int)i;
 	return best;
-}
-
-static struct json_object *member(struct json_object *obj, const char *key, enum json_type type)
-{
-	struct json_object *value = NULL;
-
-	return obj && json_object_object_get_ex(obj, key, &value) &&
-			       json_object_is_type(value, type)
-		       ? value
-		       : NULL;
-}
-
-static bool has_flag(struct json_object *segment, const char *wanted)
-{
-	struct json_object *flags = member(segment, "flags", json_type_array);
-	size_t n = flags ? json_object_array_length(flags) : 0;
-
-	for (size_t i = 0; i < n; i++) {
-		const char *flag = json_object_get_string(json_object_array_get_idx(flags, i));
-
-		if (!wanted || (flag && !strcmp(flag, wanted)))
-			return true;
-	}
-	return false;
-}
-
-static bool same(struct json_object *a, struct json_object *b, const char *key)
-{
-	struct json_object *x = NULL, *y = NULL;
-
-	return json_object_object_get_ex(a, key, &x) && json_object_object_get_ex(b, key, &y) &&
-	       json_object_equal(x, y);
-}
-
-static bool lists(struct json_object *array, const char *word)
-{
-	size_t n = array ? json_object_array_length(array) : 0;
-
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(json_object_get_string(json_object_array_get_idx(array, i)), word))
-			return true;
-	return false;
-}
-
-/* The ids of what counts among the segments. */
-struct ids {
-	const char *plain, *final, *previous;
-};
-
-/* A single segment without flags, which is what the new volume is to have. */
-static bool check_segments(struct json_object *segments, struct ids *ids)
-{
-	struct json_object *plain = NULL, *final = NULL;
-	size_t n = 0;
-
-	*ids = (struct ids){0};
-	json_object_object_foreach (segments, id, segment) {
-		if (!has_flag(segment, NULL)) {
-			plain = segment;
-			ids->plain = id;
-			n++;
-		}
-		if (has_flag(segment, "backup-final")) {
-			final = segment;
-			ids->final = id;
-		}
-		if (has_flag(segment, "backup-previous"))
-			ids->previous = id;
-	}
-	return n == 1 && final && ids->previous && same(plain, final, "encryption") &&
-	       same(plain, final, "offset") && same(plain, final, "size") &&
-	       same(plain, final, "iv_tweak") && same(plain, final, "sector_size");
-}
-
-/* The segment is the new key's and not the old one's, whatever the ciphers. */
-static bool check_digests(struct json_object *digests, const struct ids *ids)
-{
-	bool is_new = false;
-
-	json_object_object_foreach (digests, id, digest) {
-		struct json_object *list = member(digest, "segments", json_type_array);
-
-		(void)id;
-		if (lists(list, ids->previous) &&
-		    (lists(list, ids->plain) || lists(list, ids->final)))
-			return false;
-		is_new |= lists(list, ids->plain) && lists(list, ids->final);
-	}
-	return is_new;
-}
-
-static bool check_requirements(struct json_object *config)
-{
-	struct json_object *list = member(member(config, "requirements", json_type_object),
-					  "mandatory", json_type_array);
-	const char *word;
-
-	if (!list || json_object_array_length(list) != 1)
-		return false;
-	word = json_object_get_string(json_object_array_get_idx(list, 0));
-	return word && !strncmp(word, "online-reencrypt", 16);
-}
-
-static bool is_left(struct json_object *doc)
-{
-	struct json_object *segments = member(doc, "segments", json_type_object);
-	struct json_object *digests = member(doc, "digests", json_type_object);
-	struct ids ids;
-
-	return segments && digests && member(doc, "keyslots", json_type_object) &&
-	       check_requirements(member(doc, "config", json_type_object)) &&
-	       check_segments(segments, &ids) && check_digests(digests, &ids);
 }
 
 /* Reads a copy whole and its JSON. The bytes are the caller's to free, the document to put. */
@@ -162,103 +58,7 @@ static int read_copy(const struct header_copy *c, int fd, unsigned char **bytes,
 		return ret;
 	(*bytes)[c->size - 1] = '\0';
 	*doc = json_tokener_parse((const char *)*bytes + BINARY);
-	return *doc && json_object_is_type(*doc, json_type_object) ? 0 : -EINVAL;
-}
-
-int reencrypt_is_left(const struct inspect *inspect, int fd)
-{
-	const struct header_copy *c = newest(inspect);
-	struct json_object *doc = NULL;
-	unsigned char *bytes = NULL;
-	int ret;
-
-	if (!c || inspect->headers.kind != HEADER_LUKS2)
-		return 0;
-	ret = read_copy(c, fd, &bytes, &doc);
-	if (!ret)
-		ret = is_left(doc);
-	json_object_put(doc);
-	free(bytes);
-	return ret == -EINVAL ? 0 : ret;
-}
-
-/* An array without the words that name no member of `objects`. */
-static void keep_known(struct json_object *holder, const char *key, struct json_object *objects)
-{
-	struct json_object *old = member(holder, key, json_type_array);
-	struct json_object *kept = json_object_new_array();
-	size_t n = old ? json_object_array_length(old) : 0;
-
-	for (size_t i = 0; i < n; i++) {
-		struct json_object *word = json_object_array_get_idx(old, i);
-
-		if (json_object_object_get_ex(objects, json_object_get_string(word), NULL))
-			json_object_array_add(kept, json_object_get(word));
-	}
-	json_object_object_add(holder, key, kept);
-}
-
-/* Takes a keyslot out; where it was is to be wiped. */
-static int drop_keyslot(struct json_object *keyslots, const char *id, struct extents *areas)
-{
-	struct json_object *slot = member(keyslots, id, json_type_object);
-	struct json_object *area = member(slot, "area", json_type_object);
-	struct json_object *offset = member(area, "offset", json_type_string);
-	struct json_object *size = member(area, "size", json_type_string);
-	int ret = 0;
-
-	if (offset && size)
-		ret = extents_add(areas, strtoull(json_object_get_string(offset), NULL, 10),
-				  strtoull(json_object_get_string(size), NULL, 10));
-	json_object_object_del(keyslots, id);
-	return ret;
-}
-
-/* The keyslots of the old key's digest, and of the re-encryption. */
-static int drop_keyslots(struct json_object *doc, struct json_object *old, struct extents *areas)
-{
-	struct json_object *keyslots = member(doc, "keyslots", json_type_object), *type;
-	int ret = 0;
-
-	json_object_object_foreach (keyslots, id, slot) {
-		type = member(slot, "type", json_type_string);
-		if (!ret && ((type && !strcmp(json_object_get_string(type), "reencrypt")) ||
-			     lists(old, id)))
-			ret = drop_keyslot(keyslots, id, areas);
-	}
-	return ret;
-}
-
-/* What libcryptsetup would have done with the rest: flagged segments go, the keyslots of the old
- * key and of the re-encryption, the digests that then belong to nothing, and the requirement. */
-static int clear(struct json_object *doc, struct extents *areas)
-{
-	struct json_object *segments = member(doc, "segments", json_type_object);
-	struct json_object *keyslots = member(doc, "keyslots", json_type_object);
-	struct json_object *digests = member(doc, "digests", json_type_object);
-	struct ids ids;
-	int ret = check_segments(segments, &ids) ? 0 : -EINVAL;
-
-	json_object_object_foreach (digests, old_id, old) {
-		(void)old_id;
-		if (!ret && lists(member(old, "segments", json_type_array), ids.previous))
-			ret = drop_keyslots(doc, member(old, "keyslots", json_type_array), areas);
-	}
-	if (ret)
-		return ret;
-	json_object_object_foreach (segments, segment_id, segment) {
-		if (has_flag(segment, NULL))
-			json_object_object_del(segments, segment_id);
-	}
-	json_object_object_foreach (digests, digest_id, digest) {
-		keep_known(digest, "segments", segments);
-		keep_known(digest, "keyslots", keyslots);
-		if (!json_object_array_length(member(digest, "segments", json_type_array)) &&
-		    !json_object_array_length(member(digest, "keyslots", json_type_array)))
-			json_object_object_del(digests, digest_id);
-	}
-	json_object_object_del(member(doc, "config", json_type_object), "requirements");
-	return 0;
+	return *doc ? 0 : -EINVAL;
 }
 
 static void put_number(unsigned char *at, uint64_t value)
@@ -315,7 +115,7 @@ static int try_copy(const struct inspect *in, int fd, unsigned char *const bytes
 	if (!ret)
 		ret = crypt_activate_by_passphrase(cd, NULL, CRYPT_ANY_SLOT,
 						   (const char *)secret->bytes, secret->len, 0);
-	if (ret == -EPERM)
+	if (ret == -EPERM || ret == -ENOENT)
 		ret = status_set(st, ST_AUTH, EPERM, "No keyslot opens with this secret.");
 	else if (ret < 0)
 		ret = status_set(st, ST_REFUSED, -ret,
@@ -329,18 +129,22 @@ static int try_copy(const struct inspect *in, int fd, unsigned char *const bytes
 	return ret < 0 ? ret : 0;
 }
 
+/* The copy that counts last: whatever a power cut leaves of the other one, there is this one. */
 static int write_copies(const struct inspect *in, int fd, unsigned char *const bytes[2],
 			const char *name, struct status *st)
 {
 	uint64_t size = in->metadata_size;
-	int ret = 0;
+	int last = newest(in), ret = 0;
 
 	for (int i = 0; i < 2 && !ret; i++) {
-		ret = extent_write(fd, bytes[i], size, (uint64_t)i * size);
+		int which = i ? last : !last;
+
+		ret = extent_write(fd, bytes[which], size, (uint64_t)which * size);
 		if (!ret && fsync(fd))
 			ret = -errno;
 	}
-	return ret ? status_set(st, ST_CHECK, -ret, "%s: the header cannot be written: %s.", name,
+	return ret ? status_set(st, ST_CHECK, -ret,
+				"%s: the header cannot be written: %s. Do the same again.", name,
 				strerror(-ret))
 		   : 0;
 }
@@ -364,17 +168,27 @@ static void wipe_areas(const struct inspect *in, int fd, const struct extents *a
 	fsync(fd);
 }
 
-/* The two copies from one: they differ in mark and place. */
+/* Each copy has a salt of its own, which makes it differ from other headers. */
+static int put_salt(unsigned char *bytes, const struct inspect *in, unsigned i, int fd)
+{
+	if (is_sound(in, i))
+		return extent_read(fd, bytes + AT_SALT, SALT_LEN,
+				   in->headers.copies[i].offset + AT_SALT);
+	return getrandom(bytes + AT_SALT, SALT_LEN, 0) == SALT_LEN ? 0 : -EIO;
+}
+
+/* The two copies from one: they differ in mark, place and salt. */
 static int make_copies(unsigned char *bytes[2], const struct inspect *in, int fd,
 		       struct extents *areas)
 {
 	static const char *const marks[] = {"LUKS\xba\xbe", "SKUL\xba\xbe"};
-	const struct header_copy *c = newest(in);
+	int which = newest(in);
+	const struct header_copy *c = &in->headers.copies[which < 0 ? 0 : which];
 	struct json_object *doc = NULL;
-	int ret = c ? read_copy(c, fd, &bytes[0], &doc) : -EINVAL;
+	int ret = which < 0 ? -EINVAL : read_copy(c, fd, &bytes[0], &doc);
 
 	if (!ret)
-		ret = is_left(doc) ? clear(doc, areas) : -EINVAL;
+		ret = reencrypt_metadata_clear(doc, areas);
 	if (!ret) {
 		bytes[1] = malloc(c->size);
 		ret = bytes[1] ? 0 : -ENOMEM;
@@ -385,32 +199,66 @@ static int make_copies(unsigned char *bytes[2], const struct inspect *in, int fd
 		memcpy(bytes[i], marks[i], 6);
 		put_number(bytes[i] + AT_OFFSET, i * c->size);
 		put_number(bytes[i] + AT_SEQUENCE, c->sequence + 1);
-		ret = fill(bytes[i], c->size, doc);
+		ret = put_salt(bytes[i], in, i, fd);
+		if (!ret)
+			ret = fill(bytes[i], c->size, doc);
 	}
 	json_object_put(doc);
 	return ret;
 }
 
-int reencrypt_finish(const struct inspect *inspect, int fd, uint64_t device_size,
-		     const struct secret *secret, const char *name, struct status *st)
+/* Under the lock: what was looked at before may be another by now. */
+static int finish(int fd, uint64_t device_size, const struct secret *secret, bool write,
+		  const char *name, struct status *st)
 {
 	unsigned char *bytes[2] = {NULL, NULL};
 	struct extents areas = {0};
-	int ret = make_copies(bytes, inspect, fd, &areas);
+	struct inspect in;
+	off_t end = lseek(fd, 0, SEEK_END);
+	int ret = inspect_header(&in, fd, end > 0 ? (uint64_t)end : 0, name, st);
 
+	if (ret)
+		return ret;
+	ret = make_copies(bytes, &in, fd, &areas);
 	if (ret)
 		ret = status_set(st, ST_REFUSED, -ret,
 				 "%s: the header is not one whose end could be made here. Nothing "
 				 "was written.",
 				 name);
 	else
-		ret = try_copy(inspect, fd, bytes, device_size, secret, name, st);
-	if (!ret)
-		ret = write_copies(inspect, fd, bytes, name, st);
-	if (!ret)
-		wipe_areas(inspect, fd, &areas);
+		ret = try_copy(&in, fd, bytes, device_size, secret, name, st);
+	if (!ret && write)
+		ret = write_copies(&in, fd, bytes, name, st);
+	if (!ret && write)
+		wipe_areas(&in, fd, &areas);
 	extents_free(&areas);
 	free(bytes[0]);
 	free(bytes[1]);
+	return ret;
+}
+
+int reencrypt_finish_rehearse(int fd, uint64_t device_size, const struct secret *secret,
+			      const char *name, struct status *st)
+{
+	return finish(fd, device_size, secret, false, name, st);
+}
+
+int reencrypt_finish(int fd, uint64_t device_size, const struct secret *secret, const char *name,
+		     struct status *st)
+{
+	int lock = header_lock(fd), ret;
+
+	if (lock == -EBUSY)
+		return status_set(st, ST_BUSY, EBUSY,
+				  "%s: another program (cryptsetup?) holds the lock of its header. "
+				  "Nothing was written.",
+				  name);
+	if (lock < 0)
+		return status_set(st, ST_REFUSED, -lock,
+				  "%s: its header cannot be locked as cryptsetup does it: %s. "
+				  "Nothing was written.",
+				  name, strerror(-lock));
+	ret = finish(fd, device_size, secret, true, name, st);
+	header_unlock(lock, fd);
 	return ret;
 }

@@ -70,7 +70,8 @@ static int store(struct crypt_device *cd, unsigned flags, struct luks_log *log, 
 
 static int refuse(int ret, const struct mapping *m, struct luks_log *log, struct status *st)
 {
-	if (ret == -EPERM)
+	/* -ENOENT: the keyslot tried last is none of this volume's. */
+	if (ret == -EPERM || ret == -ENOENT)
 		return status_set(st, ST_AUTH, EPERM,
 				  "No keyslot opens with this secret. %s is as it was.", m->name);
 	return status_set(st, ret == -ENOMEM ? ST_NOMEM : ST_REFUSED, -ret,
