@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cmd_reencrypt.h"
+#include "volume/header_lock.h"
 
 /* LUKS2 on-disk format, 2.1 (as in LUKS1): where the UUID stands in the header. */
 #define LUKS_UUID     168
@@ -134,6 +135,51 @@ static int check_keyslots(const struct reencryption *r, struct status *st)
 	return 0;
 }
 
+/* A killed run leaves libcryptsetup's helpers below the mapping, and it cannot go on with those. */
+static int check_helpers(const struct reencryption *r, struct status *st)
+{
+	struct mapping_helper helpers[MAPPING_HELPERS];
+	unsigned n = mapping_helpers(helpers, r->mapping);
+	char free_it[600] = "", remove[600] = "";
+
+	if (!n)
+		return 0;
+	if (header_reencrypting(r->header.uuid))
+		return status_set(st, ST_BUSY, EBUSY,
+				  "%s is open as %s, and another process re-encrypts it.", r->path,
+				  r->mapping);
+	for (unsigned i = 0; i < n; i++) {
+		snprintf(remove + strlen(remove), sizeof(remove) - strlen(remove), " %s",
+			 helpers[i].name);
+		if (helpers[i].suspended)
+			snprintf(free_it + strlen(free_it), sizeof(free_it) - strlen(free_it),
+				 "dmsetup wipe_table --noflush --nolockfs %s (who waits for that "
+				 "area gets an error, as of a failing disk); ",
+				 helpers[i].name);
+	}
+	return status_set(
+		st, ST_BUSY, EBUSY,
+		"%s is open as %s, and its re-encryption was killed%s. Take away what that "
+		"left, in this order: %sunmount it; cryptsetup close %s; and if they are "
+		"still there, dmsetup remove%s. This command then goes on.",
+		r->path, r->mapping, *free_it ? ", so that the kernel holds back a part of it" : "",
+		free_it, r->mapping, remove);
+}
+
+/* Of what a killed run left over the device, it is said how to get rid of it. */
+static int explain_busy(const struct reencryption *r, int ret, struct status *st)
+{
+	char name[MAPPING_NAME_MAX];
+
+	if (st->code != ST_BUSY || !mapping_orphan(r->device.rdev, name))
+		return ret;
+	return status_set(
+		st, ST_BUSY, EBUSY,
+		"%s is in use by %s, which a run that was killed has left: dmsetup remove "
+		"%s. This command then goes on.",
+		r->path, name, name);
+}
+
 /* Open: through its mapping, and everybody goes on using it. Closed: nobody else may use it. */
 int reencryption_look(struct reencryption *r, struct status *st)
 {
@@ -159,14 +205,8 @@ int reencryption_look(struct reencryption *r, struct status *st)
 		return status_set(st, ST_AUTH, EPERM,
 				  "%s is open as %s: only root can re-encrypt it.", r->path,
 				  r->mapping);
-	if (r->online && mapping_held(r->mapping))
-		return status_set(
-			st, ST_BUSY, EBUSY,
-			"%s is open as %s, and the kernel holds back a part of it: its "
-			"re-encryption is at work, or was killed. If it was, unmount it "
-			"and take away what that left (cryptsetup close %s; dmsetup remove "
-			"%s-overlay; dmsetup remove %s-hotzone-forward); this command then "
-			"goes on.",
-			r->path, r->mapping, r->mapping, r->mapping, r->mapping);
-	return r->online ? 0 : guard_open(&r->guard, r->path, st);
+	if (r->online)
+		return check_helpers(r, st);
+	ret = guard_open(&r->guard, r->path, st);
+	return ret ? explain_busy(r, ret, st) : 0;
 }

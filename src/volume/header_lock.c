@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -87,4 +86,19 @@ void header_unlock(int lock, int fd)
 			unlink(path);
 	}
 	close(lock);
+}
+
+bool header_reencrypting(const char *uuid)
+{
+	char path[128];
+	bool held;
+	int lock;
+
+	snprintf(path, sizeof(path), DIRECTORY "/LN_LUKS2-reencryption-%s", uuid);
+	lock = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	if (lock < 0)
+		return false;
+	held = flock(lock, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+	close(lock);
+	return held;
 }

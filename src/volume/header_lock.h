@@ -7,6 +7,8 @@
 #ifndef DMCT_VOLUME_HEADER_LOCK_H
 #define DMCT_VOLUME_HEADER_LOCK_H
 
+#include <stdbool.h>
+
 /*
  * Takes it, for writing, of the device or file on fd; waits a few seconds for who has it. Returns a
  * descriptor for header_unlock(), or -EBUSY, or -errno where it cannot be had. A file stays locked
@@ -15,5 +17,9 @@
 int header_lock(int fd);
 /* lock: a negative one is nothing to do. */
 void header_unlock(int lock, int fd);
+
+/* Whether a process holds the lock of the re-encryption of the volume of that UUID, and so is at
+ * work on it. */
+bool header_reencrypting(const char *uuid);
 
 #endif

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <libdevmapper.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -326,23 +327,52 @@ int mapping_device(const struct mapping *mapping, char *path, size_t size)
 	return 0;
 }
 
-bool mapping_held(const char *name)
+unsigned mapping_helpers(struct mapping_helper helpers[MAPPING_HELPERS], const char *name)
 {
+	static const char *const ends[MAPPING_HELPERS] = {"-hotzone-forward", "-hotzone-backward",
+							  "-overlay"};
 	char line[MAPPING_NAME_MAX + 32];
 	size_t len = strlen(name);
 	struct dirent *entry;
-	bool held = false;
+	unsigned n = 0;
+
+	for (size_t i = 0; i < MAPPING_HELPERS; i++) {
+		DIR *dir = opendir("/sys/block");
+		struct mapping_helper *h = &helpers[n];
+
+		while (dir && n < MAPPING_HELPERS && (entry = readdir(dir))) {
+			if (strncmp(entry->d_name, "dm-", 3) ||
+			    sysfile_line(NULL, line, sizeof(line), "/sys/block/%s/dm/name",
+					 entry->d_name) <= 0 ||
+			    strncmp(line, name, len) || strcmp(line + len, ends[i]))
+				continue;
+			snprintf(h->name, sizeof(h->name), "%.*s", MAPPING_NAME_MAX - 1, line);
+			h->suspended = sysfile_line(NULL, line, sizeof(line),
+						    "/sys/block/%s/dm/suspended",
+						    entry->d_name) > 0 &&
+				       !strcmp(line, "1");
+			n++;
+			break;
+		}
+		if (dir)
+			closedir(dir);
+	}
+	return n;
+}
+
+int mapping_orphan(dev_t dev, char name[MAPPING_NAME_MAX])
+{
+	struct dirent *entry;
+	int found = 0, pid, number;
 	DIR *dir = opendir("/sys/block");
 
-	while (dir && !held && (entry = readdir(dir)))
-		held = !strncmp(entry->d_name, "dm-", 3) &&
-		       sysfile_line(NULL, line, sizeof(line), "/sys/block/%s/dm/name",
-				    entry->d_name) > 0 &&
-		       !strncmp(line, name, len) && !strncmp(line + len, "-hotzone-", 9) &&
-		       sysfile_line(NULL, line, sizeof(line), "/sys/block/%s/dm/suspended",
-				    entry->d_name) > 0 &&
-		       !strcmp(line, "1");
+	while (dir && !found && (entry = readdir(dir)))
+		found = !strncmp(entry->d_name, "dm-", 3) &&
+			sysfile_line(NULL, name, MAPPING_NAME_MAX, "/sys/block/%s/dm/name",
+				     entry->d_name) > 0 &&
+			sscanf(name, "temporary-cryptsetup-%d-%d", &pid, &number) == 2 &&
+			lies_on(entry->d_name, dev, 0) && kill(pid, 0) && errno == ESRCH;
 	if (dir)
 		closedir(dir);
-	return held;
+	return found;
 }

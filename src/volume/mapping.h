@@ -65,10 +65,22 @@ int mapping_find(const char *volume_uuid, dev_t dev, char name[MAPPING_NAME_MAX]
 int mapping_device(const struct mapping *mapping, char *path, size_t size);
 
 /*
- * Whether the kernel holds back what goes to a part of the volume open as `name`: libcryptsetup
- * suspends the area that it re-encrypts (NAME-hotzone-forward), and a re-encryption that was killed
- * leaves it so. Whoever then changes the tables above it waits for ever.
+ * What libcryptsetup puts below the volume open as `name` while it re-encrypts it:
+ * NAME-hotzone-forward, the area at work, which it suspends as it writes it, and NAME-overlay. A
+ * re-encryption that was killed leaves them, and one that is suspended lets nobody end who uses the
+ * volume, nor change the tables above it. Returns how many there are.
  */
-bool mapping_held(const char *name);
+struct mapping_helper {
+	char name[MAPPING_NAME_MAX];
+	bool suspended;
+};
+#define MAPPING_HELPERS 3
+unsigned mapping_helpers(struct mapping_helper helpers[MAPPING_HELPERS], const char *name);
+
+/*
+ * Finds a mapping directly on the device `dev` that libcryptsetup made for its own use
+ * (temporary-cryptsetup-PID-N) in a process that is gone. 1: its name is in `name`; 0: none.
+ */
+int mapping_orphan(dev_t dev, char name[MAPPING_NAME_MAX]);
 
 #endif

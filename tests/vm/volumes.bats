@@ -174,43 +174,47 @@ intact() {
 		cryptsetup close lab-vol
 }
 
-# slow: $loop lies behind a disk that takes 20 ms for each write ($slow), so that there is time to cut in.
-slow() {
-	mapping lab-slow "0 $(sectors "$loop") delay $loop 0 0 $loop 0 20"
-	slow=/dev/mapper/lab-slow
+# reencrypts [ARGUMENT...]: the volume on $loop, to XTS.
+reencrypts() {
+	"$DMCT" reencrypt "$loop" --cipher aes-xts-plain64/512 --from "$BATS_FILE_TMPDIR/saved" --yes --quiet --key-file key --json "$@" </dev/null
+}
+
+# cut N HOW COMMAND...: the command, killed (kill) or told to stop (int) at its Nth write to the device.
+cut() {
+	CUT_TARGET=$loop CUT_WRITE=yes CUT_AT=$1 CUT_DO=$2 LD_PRELOAD=/lab/cut.so "${@:3}"
+}
+
+# left: what inspect says of the re-encryption; a kill may leave a copy of the header half written.
+left() {
+	run --separate-stderr "$DMCT" inspect "$loop" --no-measure --json
+	[ "$status" -eq 0 ] || [ "$status" -eq 8 ] || return
+	json .header.reencryption
 }
 
 @test "reencrypt, closed: cbc-essiv to xts, cut short by SIGINT and kill -9, gone on with; every byte is there" {
 	volume 80M --type luks2 -c aes-cbc-essiv:sha256 -s 256 --sector-size 512
 	filled
-	begun=$(date +%s%3N)
-	expect 0 "$DMCT" reencrypt "$loop" --cipher aes-xts-plain64/512 --from "$BATS_FILE_TMPDIR/saved" --dry-run --json --key-file key </dev/null
-	# What comes before the first write takes no longer than that.
-	pause=$(((1500 + $(date +%s%3N) - begun) / 1000)).5
+	expect 0 reencrypts --dry-run
 	is "$(json '[.from, .to, .dry_run, .started, .finished] | join(" ")')" \
 		"aes-cbc-essiv:sha256/256@512 aes-xts-plain64/512@512 true false false"
 	is "$(json .bytes)" $((64 << 20))
 	intact
-	slow
-	killed=0
-	for signal in INT KILL KILL INT KILL; do
-		env --default-signal=INT "$DMCT" reencrypt $slow --cipher aes-xts-plain64/512 --from "$BATS_FILE_TMPDIR/saved" --yes --quiet \
-			--key-file key --json </dev/null >out 2>err &
-		pid=$!
-		sleep "$pause"
-		kill -$signal $pid 2>/dev/null || true
-		status=0
-		wait $pid || status=$?
-		[ $status -ne 0 ] || break
-		[ $signal = KILL ] || is $status 130 "status after SIGINT: $(cat err out)" || return
-		inspects 0 "$loop"
-		state=$(json .header.reencryption)
-		[ "$state" = null ] || killed=$((killed + 1))
-		echo "after $signal: $state" >&3
-	done
-	[ $killed -ge 1 ]
-	expect 0 "$DMCT" reencrypt $slow --auto --from "$BATS_FILE_TMPDIR/saved" --yes --key-file key --json --quiet </dev/null
-	dmsetup remove lab-slow
+	# As it begins; as the first area is written; with it written half; as the next one's checksums are; and so on.
+	while read -r how expected at state; do
+		expect "$expected" cut "$at" "$how" reencrypts || return
+		[ "$how" = kill ] || json .error.message | grep -q 'Stopped after [0-9.]* % of .*goes on with it' || return
+		is "$(left)" "$state" "after $how at $at" || return
+	done <<-END
+		kill 137 4 null
+		kill 137 24 clean
+		int 130 20 clean
+		kill 137 9 crashed
+		kill 137 3 crashed
+		int 130 20 clean
+		kill 137 6 crashed
+	END
+	expect 0 reencrypts
+	is "$(json '[.resumed, .finished] | join(" ")')" "true true"
 	inspects 0 "$loop"
 	is "$(json '[.volume.spec, .header.reencryption] | tostring')" '["aes-xts-plain64/512@512",null]'
 	is "$(cryptsetup luksDump --dump-json-metadata "$loop" | jq -r '.segments["0"] | "\(.encryption) \(.sector_size)"')" "aes-xts-plain64 512"
@@ -218,18 +222,131 @@ slow() {
 	intact
 }
 
-@test "reencrypt, open: where the kernel holds back the area at work, as after a kill, that is said at once" {
-	volume 48M --type luks2 -c aes-cbc-essiv:sha256 -s 256 --sector-size 512
-	opened lab-vol
-	# libcryptsetup's name for that area; what a killed run leaves hangs whoever changes the tables above it.
-	mapping lab-vol-hotzone-forward "0 8 zero"
-	later dmsetup resume lab-vol-hotzone-forward
-	dmsetup suspend lab-vol-hotzone-forward
-	expect 5 timeout 60 "$DMCT" reencrypt "$loop" --cipher aes-xts-plain64/512 --from "$BATS_FILE_TMPDIR/saved" --yes --quiet --key-file key </dev/null
-	says 'open as lab-vol, and the kernel holds back a part of it.*cryptsetup close lab-vol'
-	says 'dmsetup remove lab-vol-overlay; dmsetup remove lab-vol-hotzone-forward'
-	inspects 0 "$loop"
-	is "$(json '[.volume.spec, .header.reencryption] | tostring')" '["aes-cbc-essiv:sha256/256@512",null]'
+# freed TEXT: does what a refusal says, but for unmounting.
+freed() {
+	local command
+	while read -r command; do
+		echo "$command" >&2
+		# shellcheck disable=SC2086 # words
+		timeout 60 $command || return
+	done < <(grep -oE 'dmsetup wipe_table [^(]*|cryptsetup close [a-z-]+' <<<"$1")
+}
+
+@test "reencrypt, open and killed at its writes: what is left is told; what is told helps; ours and cryptsetup go on; every byte is there" {
+	volume 40M --type luks2 -c aes-cbc-essiv:sha256 -s 256 --sector-size 512
+	cryptsetup open --key-file key "$loop" lab-vol
+	head -c 24M /dev/urandom >/dev/mapper/lab-vol
+	before=$(sha256sum </dev/mapper/lab-vol)
+	cryptsetup close lab-vol
+	cp image-40M old.img
+	later cryptsetup close -q lab-vol
+	held=0 crashed=0
+	while read -r at with; do
+		cp old.img image-40M
+		blockdev --flushbufs "$loop"
+		cryptsetup open --key-file key "$loop" lab-vol
+		expect 137 cut "$at" kill reencrypts || return
+		[ "$(left)" != crashed ] || crashed=$((crashed + 1))
+		if dmsetup ls | grep -q lab-vol-; then
+			held=$((held + 1))
+			expect 5 timeout 60 "$DMCT" reencrypt "$loop" --yes --quiet --key-file key --json </dev/null
+			json .error.message | grep -q 'open as lab-vol, and its re-encryption was killed.*hotzone-forward.*unmount it; cryptsetup close lab-vol' || return
+			freed "$(json .error.message)" || return
+		else
+			cryptsetup close lab-vol
+		fi
+		is "$(dmsetup ls | grep -c lab-vol)" 0 "mappings left after $at" || return
+		case $with in
+		ours) expect 0 reencrypts || return ;;
+		open)
+			cryptsetup open --key-file key "$loop" lab-vol
+			expect 0 reencrypts || return
+			is "$(json '[.mapping, .finished] | join(" ")')" "lab-vol true" || return
+			cryptsetup close lab-vol
+			;;
+		cryptsetup)
+			cryptsetup repair -q --key-file key "$loop"
+			cryptsetup reencrypt -q --resume-only --key-file key "$loop"
+			;;
+		begun)
+			# The other way round: cryptsetup begins, and is killed.
+			cp old.img image-40M
+			blockdev --flushbufs "$loop"
+			cryptsetup open --key-file key "$loop" lab-vol
+			run cut "$at" kill cryptsetup reencrypt -q "${CHEAP[@]}" -c aes-xts-plain64 -s 512 --hotzone-size 8M --key-file key "$loop"
+			expect 5 "$DMCT" reencrypt "$loop" --yes --quiet --key-file key --json </dev/null
+			freed "$(json .error.message)" || return
+			expect 0 "$DMCT" reencrypt "$loop" --yes --quiet --key-file key </dev/null || return
+			;;
+		esac
+		cryptsetup open --key-file key "$loop" lab-vol
+		is "$(sha256sum </dev/mapper/lab-vol)" "$before" "contents, killed at $at, then $with" || return
+		cryptsetup close lab-vol
+		inspects 0 "$loop"
+		is "$(json '[.volume.spec, .header.reencryption] | tostring')" '["aes-xts-plain64/512@512",null]'
+	done <<-END
+		8 ours
+		19 ours
+		22 open
+		23 ours
+		26 cryptsetup
+		28 open
+		31 ours
+		34 cryptsetup
+		40 ours
+		27 begun
+	END
+	[ $held -ge 6 ] && [ $crashed -ge 3 ] || { echo "held $held, crashed $crashed"; false; }
+}
+
+@test "reencrypt, open, mounted, written to and killed: who waits for the area at work gets an error, and all that was synced is there" {
+	volume 80M --type luks2 -c aes-cbc-essiv:sha256 -s 256 --sector-size 512
+	filled
+	cryptsetup open --key-file key "$loop" lab-vol
+	mount /dev/mapper/lab-vol mnt
+	(for ((i = 0; ; i++)); do cp data mnt/other && sync mnt/other || break; done) 2>/dev/null &
+	writer=$!
+	expect 137 cut 28 kill reencrypts
+	is "$(dmsetup info -c --noheadings -o suspended lab-vol-hotzone-forward)" Suspended
+	expect 5 timeout 60 "$DMCT" reencrypt "$loop" --yes --quiet --key-file key --json </dev/null
+	what=$(json .error.message)
+	freed "$(grep -o 'dmsetup wipe_table [^(]*' <<<"$what")"
+	kill $writer 2>/dev/null || true
+	wait $writer || true
+	for ((i = 0; i < 100; i++)); do
+		! umount mnt || break
+		sleep 0.2
+	done
+	freed "${what/dmsetup wipe_table/}"
+	is "$(dmsetup ls | grep -c lab-vol)" 0 "mappings left"
+	expect 0 "$DMCT" reencrypt "$loop" --yes --quiet --key-file key </dev/null
+	cryptsetup open --key-file key "$loop" lab-vol
+	later cryptsetup close lab-vol
+	e2fsck -fp /dev/mapper/lab-vol || [ $? -eq 1 ]
+	mount -o ro /dev/mapper/lab-vol mnt
+	later umount mnt
+	cmp data mnt/data
+}
+
+@test "reencrypt killed with a cipher that only the kernel has: the mapping that it leaves is told" {
+	modprobe -q adiantum || true
+	volume 24M --type luks2 -c aes-xts-plain64 -s 512 --sector-size 4096
+	"$DMCT" bench --engine afalg --sector-size 4096 --time 0.5 --quiet --save more aes-xts-plain64/512 xchacha20,aes-adiantum-plain64/256 >/dev/null
+	cryptsetup open --key-file key "$loop" lab-vol
+	head -c 8M /dev/urandom >/dev/mapper/lab-vol
+	before=$(sha256sum </dev/mapper/lab-vol)
+	cryptsetup close lab-vol
+	expect 137 cut 20 kill "$DMCT" reencrypt "$loop" --cipher xchacha20,aes-adiantum-plain64/256 --from more --yes --quiet --key-file key </dev/null
+	left=$(dmsetup ls | awk '/^temporary-cryptsetup/ {print $1}')
+	[ -n "$left" ]
+	expect 5 "$DMCT" reencrypt "$loop" --yes --quiet --key-file key </dev/null
+	says "in use by $left, which a run that was killed has left: dmsetup remove $left"
+	dmsetup remove "$left"
+	expect 0 "$DMCT" reencrypt "$loop" --yes --quiet --key-file key </dev/null
+	is "$(dmsetup ls | grep -c temporary)" 0
+	cryptsetup open --key-file key "$loop" lab-vol
+	later cryptsetup close lab-vol
+	is "$(sha256sum </dev/mapper/lab-vol)" "$before"
 }
 
 @test "reencrypt, open and written to: the file system stays mounted; larger sectors only where it has such blocks" {
@@ -257,6 +374,15 @@ slow() {
 	cryptsetup close lab-vol
 	expect 6 "$DMCT" reencrypt "$loop" --auto --sector-size 4096 --from "$BATS_FILE_TMPDIR/saved" --yes --key-file key </dev/null
 	says 'can only be seen while it is open'
+	# Of a size that 4096 does not divide, and with blocks of 4096.
+	truncate -s $(((80 << 20) + 1536)) image-80M
+	losetup -c "$loop"
+	header=$(head -c 16M "$loop" | sha256sum)
+	cryptsetup open --key-file key "$loop" lab-vol
+	expect 6 "$DMCT" reencrypt "$loop" --auto --sector-size 4096 --from "$BATS_FILE_TMPDIR/saved" --yes --key-file key </dev/null
+	says '4096 does not divide the data area'
+	is "$(head -c 16M "$loop" | sha256sum)" "$header"
+	cryptsetup close lab-vol
 	cryptsetup open --key-file key "$loop" lab-vol
 	mount -o ro /dev/mapper/lab-vol mnt
 	cmp data mnt/data
