@@ -60,14 +60,31 @@ static void choose_sectors(struct run *run, const struct plan_source *source,
 	run->request.n_sectors = 2;
 }
 
-/* The candidates that the layer can do; rare ciphers only when asked for by name. */
+/*
+ * Whether a rare cipher can win, so that time is spent on it: of full strength, there (tried, where
+ * that could be), and on a machine whose kernel does AES without the CPU's instructions. With them
+ * nothing of this kind comes near AES.
+ */
+static bool rare_may_win(const struct spec *spec, const struct facts *facts)
+{
+	const struct kernel_attempt *a = kernel_attempt_for(&facts->kernel, spec->kind->kernel);
+	bool there = a && a->tried ? a->available
+				   : kernel_driver_for(&facts->kernel, spec->kind->kernel) != NULL;
+	enum kernel_aes_kind aes = kernel_aes_kind(&facts->kernel, "xts(aes)", NULL);
+
+	return there && spec_class(spec) == SPEC_CLASS_STRONG &&
+	       (aes == KERNEL_AES_UNKNOWN ? cpu_has_aes(&facts->cpu) == 0 : aes < KERNEL_AES_CPU);
+}
+
+/* The candidates that the layer can do; rare ciphers when asked for by name, or where they may win.
+ */
 static void add_specs(struct run *run, const struct candidates *candidates,
 		      const struct plan_source *source, bool kernel)
 {
 	for (size_t i = 0; i < candidates->n; i++) {
 		const struct candidate *c = &candidates->list[i];
 		bool rare = c->spec.kind->usual >= SPEC_USUAL_RARE && !source->has_wanted &&
-			    !source->integrity;
+			    !source->integrity && !rare_may_win(&c->spec, &source->facts);
 
 		if (!c->admitted || rare || (!kernel && !engine_supports(&c->spec)))
 			continue;
