@@ -72,8 +72,21 @@ static void say_why(struct plan *plan, const struct decide_input *input, const s
 			  "more than the spread.");
 }
 
-static void say_how_sure(struct plan *plan, const struct choice *list, size_t n,
-			 const struct choice *w)
+/* Why nothing stands behind the choice: other figures there may be. */
+static const char *missing(const struct decide_input *input, const struct choice *list, size_t n)
+{
+	const struct measurement *m = input->measurement;
+
+	if (explain_any_measured(list, n))
+		return "as strong ";
+	for (size_t i = 0; m && i < m->n_results; i++)
+		if (!*m->results[i].error_code)
+			return "comparable ";
+	return "";
+}
+
+static void say_how_sure(struct plan *plan, const struct decide_input *input,
+			 const struct choice *list, size_t n, const struct choice *w)
 {
 	static const char *const from[] = {
 		[PLAN_BASIS_DM] = "dm-crypt itself",
@@ -83,8 +96,7 @@ static void say_how_sure(struct plan *plan, const struct choice *list, size_t n,
 	double half;
 
 	if (plan->basis == PLAN_BASIS_FACTS) {
-		say(plan, " Nothing %swas measured.",
-		    explain_any_measured(list, n) ? "as strong " : "");
+		say(plan, " Nothing %swas measured.", missing(input, list, n));
 		return;
 	}
 	half = 50 * (w->speed.tie_high - w->speed.tie_low) / w->speed.mixed;
@@ -139,6 +151,6 @@ void explain_summary(struct plan *plan, const struct decide_input *input, const 
 	*plan->summary = '\0';
 	say_what(plan, w);
 	say_why(plan, input, list, n, w);
-	say_how_sure(plan, list, n, w);
+	say_how_sure(plan, input, list, n, w);
 	say_what_would_change(plan, input, list, n, w);
 }
