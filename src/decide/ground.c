@@ -10,7 +10,7 @@
 #define SIZES     4  /* sector sizes from 512 to 4096 */
 #define TRIED_MAX 96 /* layers and numbers of threads that are looked at */
 
-/* Which admitted candidates have a speed on a ground. */
+/* Which admitted candidates have a speed on a ground, with a sector size that may be. */
 struct coverage {
 	size_t n;
 	const struct choice *first; /* the most preferred of those that are not rare, or NULL */
@@ -20,11 +20,16 @@ struct coverage {
 static bool has_speed(const struct decide_input *input, const struct ground *ground,
 		      struct spec spec)
 {
+	unsigned wanted = input->sector ? input->sector : input->wanted ? input->wanted->sector : 0;
 	struct speed speed = {.mixed = 0};
+	char reason[192];
 
 	for (spec.sector = SPEC_SECTOR_MIN; spec.sector <= SPEC_SECTOR_MAX && !(speed.mixed > 0);
 	     spec.sector *= 2)
-		speed_of(&speed, input, ground, &spec);
+		if ((!wanted || spec.sector == wanted) &&
+		    sector_allowed(input, spec.kind, spec.sector, wanted != 0, reason,
+				   sizeof(reason)))
+			speed_of(&speed, input, ground, &spec);
 	return speed.mixed > 0;
 }
 

@@ -118,6 +118,17 @@ static double true_speed(const struct world *w, const struct spec *spec)
 		       : 0;
 }
 
+/* Whether both directions were measured on one layer. */
+static bool comparable(const struct world *w, const struct spec *spec)
+{
+	unsigned seen_on[4] = {0};
+
+	for (size_t i = 0; i < w->s.m.n_results; i++)
+		if (spec_equal(&w->s.results[i].spec, spec))
+			seen_on[w->s.results[i].engine] |= 1U << w->s.results[i].direction;
+	return seen_on[MEASURE_DM] == 3 || seen_on[MEASURE_AFALG] == 3 || seen_on[MEASURE_CPU] == 3;
+}
+
 /*
  * Whether the true best of the chosen one's class and strength is ahead by more than what is never
  * believed, the noise of both, and a rare cipher's margin. (What AF_ALG's crossing hides of a
@@ -129,7 +140,7 @@ static bool regretted(const struct world *w, const struct plan *p)
 	double rare = 1;
 
 	if (p->basis == PLAN_BASIS_FACTS)
-		return w->s.m.n_results && chosen > 0;
+		return comparable(w, &p->spec);
 	if (p->basis == PLAN_BASIS_AFALG)
 		return false;
 	if (p->spec.kind->usual >= SPEC_USUAL_RARE)
