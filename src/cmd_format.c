@@ -290,6 +290,8 @@ static int run(const struct cmd_globals *globals, char **operands, int n, struct
 	if (!ret)
 		ret = format_open_header(&f, st);
 	if (!ret)
+		ret = format_check_files(&f, st);
+	if (!ret)
 		ret = prepare(&f, st);
 	if (!ret && !options.dry_run)
 		ret = options.yes ? 0

@@ -66,6 +66,9 @@ bool format_has_contents(const struct device_facts *device);
 int format_check_contents(const struct format *f, struct status *st);
 /* --header: looks at the place, and at what other options say of it. As detached_open(). */
 int format_open_header(struct format *f, struct status *st);
+/* Whether files that are to stay would be overwritten: the key's, the undo file. 0, or -EINVAL with
+ * *st (ST_USAGE). */
+int format_check_files(const struct format *f, struct status *st);
 /* What the write will overwrite: found and read, with room for an undo file where one is asked for.
  * As change_prepare() and undo_room(). */
 int format_find_before(struct format *f, struct status *st);

@@ -2,8 +2,11 @@
 /* What format may overwrite, what it saves of that, and the write: onto one device or two. */
 #include <errno.h>
 #include <inttypes.h>
+#include <libgen.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd_format.h"
@@ -42,6 +45,59 @@ int format_check_contents(const struct format *f, struct status *st)
 			  "--header: %s is there already, with %" PRIu64
 			  " bytes. Nothing was written; --overwrite replaces it.",
 			  d->path, d->guard.device.size);
+}
+
+static bool is_of(const struct stat *info, const struct device_facts *device)
+{
+	return S_ISBLK(info->st_mode)
+		       ? info->st_rdev == device->rdev
+		       : S_ISREG(info->st_mode) && info->st_dev == device->file_dev &&
+				 info->st_ino == device->file_ino;
+}
+
+/* A key that the format overwrites would open the volume, and be gone. */
+static int check_key(const struct format *f, struct status *st)
+{
+	const struct format_options *o = f->options;
+	const struct detached *d = &f->detached;
+	bool is_open = o->key_fd != FORMAT_KEY_FD_NONE ||
+		       (o->key_file && !strcmp(o->key_file, "-"));
+	int fd = o->key_fd != FORMAT_KEY_FD_NONE ? (int)o->key_fd : STDIN_FILENO;
+	struct stat info;
+
+	if ((!is_open && !o->key_file) || (is_open ? fstat(fd, &info) : stat(o->key_file, &info)))
+		return 0;
+	if (!is_of(&info, &f->guard.device) && !(d->exists && is_of(&info, &d->guard.device)))
+		return 0;
+	return status_set(st, ST_USAGE, EINVAL,
+			  "The secret is read from %s, which would be overwritten, and the secret "
+			  "with it. Nothing was written.",
+			  is_of(&info, &f->guard.device) ? f->path : o->header);
+}
+
+/* Two names of a file that is not there yet. */
+static bool same_new(const char *a, const char *b)
+{
+	char copies[4][PATH_MAX];
+	struct stat dirs[2];
+
+	for (int i = 0; i < 4; i++)
+		snprintf(copies[i], PATH_MAX, "%s", i % 2 ? b : a);
+	return !strcmp(basename(copies[0]), basename(copies[1])) &&
+	       !stat(dirname(copies[2]), &dirs[0]) && !stat(dirname(copies[3]), &dirs[1]) &&
+	       dirs[0].st_dev == dirs[1].st_dev && dirs[0].st_ino == dirs[1].st_ino;
+}
+
+int format_check_files(const struct format *f, struct status *st)
+{
+	const struct format_options *o = f->options;
+
+	if (o->header && o->undo_file && same_new(o->header, o->undo_file))
+		return status_set(st, ST_USAGE, EINVAL,
+				  "--header and --undo-file name one file, %s; each is a file of "
+				  "its own.",
+				  o->header);
+	return check_key(f, st);
 }
 
 int format_open_header(struct format *f, struct status *st)

@@ -154,6 +154,22 @@ marks() {
 	cryptsetup open --test-passphrase --key-file key --header empty disk.img
 }
 
+@test "a key that would be overwritten, and an undo file under the header's name: refused, nothing is written" {
+	local name
+	ln -s key link
+	for name in key ./key link; do
+		refused 1 "The secret is read from $name, which would be overwritten" disk.img --auto --yes --overwrite --key-file key --header "$name"
+	done
+	refused 1 "The secret is read from disk.img, which" disk.img --auto --yes --overwrite --key-file disk.img
+	expect 1 setsid -w "$DMCT" format disk.img --auto --yes --overwrite --key-file - --header key "${COSTS[@]}" <key
+	says "The secret is read from key, which"
+	expect 1 setsid -w "$DMCT" format disk.img --auto --yes --overwrite --key-fd 8 --header key "${COSTS[@]}" 8<key
+	is "$(<key)" key
+	mkdir dir
+	refused 1 "name one file, dir/../head" disk.img --auto --yes --key-file key --header dir/../head --undo-file head
+	[ ! -e head ]
+}
+
 @test "--header: a file system without room: nothing is changed" {
 	mounted small -t tmpfs -o size=8M none
 	refused 6 "no room for its 16777216 bytes" disk.img --auto --yes --key-file key --header small/head
