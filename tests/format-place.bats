@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # format: where data and header go, by --offset and --header; and that cryptsetup, blkid and wipefs agree with the report.
 
-# shellcheck disable=SC2153,SC2154 # COSTS is lib/format's; output, stderr and status are bats's
+# shellcheck disable=SC2016,SC2153,SC2154 # names hold dollars; COSTS is lib/format's; output, stderr and status are bats's
 load lib/common
 load lib/format
 load lib/agree
@@ -161,9 +161,9 @@ marks() {
 		refused 1 "The secret is read from $name, which would be overwritten" disk.img --auto --yes --overwrite --key-file key --header "$name"
 	done
 	refused 1 "The secret is read from disk.img, which" disk.img --auto --yes --overwrite --key-file disk.img
-	expect 1 setsid -w "$DMCT" format disk.img --auto --yes --overwrite --key-file - --header key "${COSTS[@]}" <key
+	expect 1 setsid -w "$DMCT" format disk.img --auto --yes --overwrite --key-file - --header key "${COSTS[@]}" <"$PWD/key"
 	says "The secret is read from key, which"
-	expect 1 setsid -w "$DMCT" format disk.img --auto --yes --overwrite --key-fd 8 --header key "${COSTS[@]}" 8<key
+	expect 1 setsid -w "$DMCT" format disk.img --auto --yes --overwrite --key-fd 8 --header key "${COSTS[@]}" 8<"$PWD/key"
 	is "$(<key)" key
 	mkdir dir
 	refused 1 "name one file, dir/../head" disk.img --auto --yes --key-file key --header dir/../head --undo-file head

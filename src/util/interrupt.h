@@ -9,8 +9,8 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* Every signal that would end the process and does not stem from what it does itself, but those that
- * cannot be caught; and SIGTSTP. */
+/* Every signal that would end the process and does not stem from what it does itself, but those
+ * that cannot be caught; and SIGTSTP. */
 #define INTERRUPT_SIGNALS_MAX 72
 
 /*
