@@ -184,8 +184,9 @@ static void release_claim(struct guard *guard)
 	guard->fd = -1;
 }
 
-/* The data are all done; the header is not. */
-static int make_end(struct reencryption *r, struct status *st)
+/* The data are all done, and the header is not; or an area is at work of which nothing is written.
+ */
+static int mend_header(struct reencryption *r, struct status *st)
 {
 	int fd = options.header ? open(options.header, O_RDWR | O_CLOEXEC) : r->guard.fd;
 	int ret;
@@ -194,10 +195,11 @@ static int make_end(struct reencryption *r, struct status *st)
 		return status_set(st, ST_DEVICE, errno, "%s cannot be written: %s.", options.header,
 				  strerror(errno));
 	r->started = true;
-	ret = reencrypt_finish(fd, reencryption_device(r)->size, &r->secret, r->path, st);
+	ret = r->left ? reencrypt_finish(fd, reencryption_device(r)->size, &r->secret, r->path, st)
+		      : reencrypt_roll_back(fd, r->path, st);
 	if (options.header)
 		close(fd);
-	r->finished = !ret;
+	r->finished = r->left && !ret;
 	return ret;
 }
 
@@ -207,20 +209,17 @@ static int carry_out(struct reencryption *r, struct status *st)
 	int ret;
 
 	ret = r->online ? 0 : guard_recheck(&r->guard, st);
-	if (!ret && r->left) {
-		ret = make_end(r, st);
-		if (ret)
-			return ret;
-		release_claim(&r->guard);
-		return verify(r, st);
-	}
+	if (!ret && interrupt_caught())
+		return status_set(st, ST_SIGNAL + interrupt_caught(), EINTR,
+				  "Interrupted. Nothing was written.");
+	if (!ret && !r->online && (r->left || !strcmp(r->header.reencrypt, "crashed")))
+		ret = mend_header(r, st);
 	if (ret)
 		return ret;
 	if (!r->online)
 		release_claim(&r->guard);
-	if (interrupt_caught())
-		return status_set(st, ST_SIGNAL + interrupt_caught(), EINTR,
-				  "Interrupted. Nothing was written.");
+	if (r->left)
+		return verify(r, st);
 	fill_request(&q, r);
 	q.progress = on_progress;
 	q.progress_arg = r;

@@ -65,10 +65,11 @@ void reencryption_show(const struct reencryption *r)
 				 "there is some; if a kill or a power cut ended it, what was at "
 				 "work then is lost already.");
 	if (!strcmp(r->header.reencrypt, "crashed"))
-		report_paragraph(out, 4, "  -",
-				 "The area that was being written is put right first, sector by "
-				 "sector: a moment on most disks, minutes on a slow one, and nothing "
-				 "is to be seen of it meanwhile.");
+		report_paragraph(
+			out, 4, "  -",
+			"The area that was being written is put right first, sector by "
+			"sector: a moment on most disks, minutes on a slow one, and nothing "
+			"is to be seen of it meanwhile.");
 	if (r->has_plan)
 		for (size_t i = 0; i < r->plan.n_reasons && i < 2; i++)
 			report_paragraph(out, 4, "  -", "%s", r->plan.reasons[i]);

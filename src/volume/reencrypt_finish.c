@@ -67,20 +67,26 @@ static void put_number(unsigned char *at, uint64_t value)
 		at[i] = (unsigned char)(value >> (56 - 8 * i));
 }
 
+static void put_checksum(unsigned char *bytes, size_t size)
+{
+	uint8_t digest[SHA256_SIZE];
+
+	memset(bytes + AT_CHECKSUM, 0, CHECKSUM_LEN);
+	sha256(digest, bytes, size);
+	memcpy(bytes + AT_CHECKSUM, digest, sizeof(digest));
+}
+
 /* Puts the document and the checksum into a copy's bytes. */
 static int fill(unsigned char *bytes, size_t size, struct json_object *doc)
 {
 	const char *text = json_object_to_json_string_ext(
 		doc, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
-	uint8_t digest[SHA256_SIZE];
 
 	if (!text || strlen(text) >= size - BINARY)
 		return -ENOSPC;
 	memset(bytes + BINARY, 0, size - BINARY);
 	memcpy(bytes + BINARY, text, strlen(text));
-	memset(bytes + AT_CHECKSUM, 0, CHECKSUM_LEN);
-	sha256(digest, bytes, size);
-	memcpy(bytes + AT_CHECKSUM, digest, sizeof(digest));
+	put_checksum(bytes, size);
 	return 0;
 }
 
@@ -177,11 +183,12 @@ static int put_salt(unsigned char *bytes, const struct inspect *in, unsigned i, 
 	return getrandom(bytes + AT_SALT, SALT_LEN, 0) == SALT_LEN ? 0 : -EIO;
 }
 
+static const char *const marks[] = {"LUKS\xba\xbe", "SKUL\xba\xbe"};
+
 /* The two copies from one: they differ in mark, place and salt. */
 static int make_copies(unsigned char *bytes[2], const struct inspect *in, int fd,
 		       struct extents *areas)
 {
-	static const char *const marks[] = {"LUKS\xba\xbe", "SKUL\xba\xbe"};
 	int which = newest(in);
 	const struct header_copy *c = &in->headers.copies[which < 0 ? 0 : which];
 	struct json_object *doc = NULL;
@@ -237,16 +244,35 @@ static int finish(int fd, uint64_t device_size, const struct secret *secret, boo
 	return ret;
 }
 
-int reencrypt_finish_rehearse(int fd, uint64_t device_size, const struct secret *secret,
-			      const char *name, struct status *st)
+/* The first copy from the second, and newer. */
+static int roll_back(const struct inspect *in, int fd, unsigned char **bytes)
 {
-	return finish(fd, device_size, secret, false, name, st);
+	const struct header_copy *first = &in->headers.copies[0], *second = &in->headers.copies[1];
+	struct json_object *doc = NULL;
+	int ret;
+
+	if (strcmp(in->reencrypt, "crashed") || !is_sound(in, 0) || !is_sound(in, 1) ||
+	    first->sequence != second->sequence + 1)
+		return 0;
+	ret = read_copy(second, fd, bytes, &doc);
+	if (!ret && reencrypt_metadata_between(doc)) {
+		memcpy(*bytes, marks[0], 6);
+		put_number(*bytes + AT_OFFSET, 0);
+		put_number(*bytes + AT_SEQUENCE, first->sequence + 1);
+		ret = put_salt(*bytes, in, 0, fd);
+		put_checksum(*bytes, second->size);
+		if (!ret)
+			ret = extent_write(fd, *bytes, second->size, 0);
+		if (!ret && fsync(fd))
+			ret = -errno;
+	}
+	json_object_put(doc);
+	return ret;
 }
 
-int reencrypt_finish(int fd, uint64_t device_size, const struct secret *secret, const char *name,
-		     struct status *st)
+static int lock_header(int fd, const char *name, struct status *st)
 {
-	int lock = header_lock(fd), ret;
+	int lock = header_lock(fd);
 
 	if (lock == -EBUSY)
 		return status_set(st, ST_BUSY, EBUSY,
@@ -258,6 +284,43 @@ int reencrypt_finish(int fd, uint64_t device_size, const struct secret *secret, 
 				  "%s: its header cannot be locked as cryptsetup does it: %s. "
 				  "Nothing was written.",
 				  name, strerror(-lock));
+	return lock;
+}
+
+int reencrypt_roll_back(int fd, const char *name, struct status *st)
+{
+	int lock = lock_header(fd, name, st), ret;
+	off_t end = lseek(fd, 0, SEEK_END);
+	unsigned char *bytes = NULL;
+	struct inspect in;
+
+	if (lock < 0)
+		return lock;
+	ret = inspect_header(&in, fd, end > 0 ? (uint64_t)end : 0, name, st);
+	if (!ret) {
+		ret = roll_back(&in, fd, &bytes);
+		if (ret)
+			status_set(st, ST_CHECK, -ret, "%s: the header cannot be written: %s.",
+				   name, strerror(-ret));
+	}
+	free(bytes);
+	header_unlock(lock, fd);
+	return ret;
+}
+
+int reencrypt_finish_rehearse(int fd, uint64_t device_size, const struct secret *secret,
+			      const char *name, struct status *st)
+{
+	return finish(fd, device_size, secret, false, name, st);
+}
+
+int reencrypt_finish(int fd, uint64_t device_size, const struct secret *secret, const char *name,
+		     struct status *st)
+{
+	int lock = lock_header(fd, name, st), ret;
+
+	if (lock < 0)
+		return lock;
 	ret = finish(fd, device_size, secret, true, name, st);
 	header_unlock(lock, fd);
 	return ret;

@@ -33,4 +33,14 @@ int reencrypt_finish(int fd, uint64_t device_size, const struct secret *secret, 
 int reencrypt_finish_rehearse(int fd, uint64_t device_size, const struct secret *secret,
 			      const char *name, struct status *st);
 
+/*
+ * Of an area libcryptsetup stores the checksums or the journal, then the first copy of the header
+ * that says that the area is at work, and flushes the disk's cache only then. What a power cut
+ * leaves may therefore say so without what the area is to be put right by, which would destroy it.
+ * The second copy does not say so yet in that case, and no byte of the area has been written, since
+ * that comes after both. Where the copies are so, this makes the second one count (fd as above); a
+ * header without that is left alone. 0, or -errno with *st.
+ */
+int reencrypt_roll_back(int fd, const char *name, struct status *st);
+
 #endif

@@ -158,6 +158,20 @@ bool reencrypt_metadata_left(struct json_object *doc)
 	       check_digests(member(doc, "digests", json_type_object), &parts);
 }
 
+bool reencrypt_metadata_between(struct json_object *doc)
+{
+	struct json_object *segments = member(doc, "segments", json_type_object);
+
+	if (!segments || !check_requirements(member(doc, "config", json_type_object)))
+		return false;
+	json_object_object_foreach (segments, id, segment) {
+		(void)id;
+		if (lists(member(segment, "flags", json_type_array), "in-reencryption"))
+			return false;
+	}
+	return true;
+}
+
 /* An array without the words that name no member of `objects`. */
 static int keep_known(struct json_object *holder, const char *key, struct json_object *objects)
 {

@@ -19,10 +19,14 @@
  */
 bool reencrypt_metadata_left(struct json_object *doc);
 
+/* Whether a re-encryption is under way and at work on no area just then. */
+bool reencrypt_metadata_between(struct json_object *doc);
+
 /*
- * Makes of such metadata what they are to be: without the backup segments, the keyslots of the old
- * key and of the re-encryption, what refers to those, and the mark. Where the keyslots were is
- * added to areas. 0, or -EINVAL where they are not such, or -ENOMEM; doc is then of no use.
+ * Makes of metadata of which reencrypt_metadata_left() is true what they are to be: without the
+ * backup segments, the keyslots of the old key and of the re-encryption, what refers to those, and
+ * the mark. Where the keyslots were is added to areas. 0, or -EINVAL where they are not such, or
+ * -ENOMEM; doc is then of no use.
  */
 int reencrypt_metadata_clear(struct json_object *doc, struct extents *areas);
 

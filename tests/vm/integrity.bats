@@ -130,6 +130,8 @@ slow() {
 
 @test "the wipe cut short by signals: the state is told, nothing opens, no mapping is left, formatting again works" {
 	image 48M
+	# What was on it goes first: a volume that opened would not be what is told.
+	cryptsetup luksFormat -q --pbkdf pbkdf2 --pbkdf-force-iterations 1000 "$loop" key
 	slow
 	for signal in INT TERM KILL; do
 		env --default-signal=INT,TERM "$DMCT" format $slow --yes --overwrite --key-file key --json --from "$BATS_FILE_TMPDIR/saved" \
@@ -157,6 +159,8 @@ slow() {
 		is "$(dmsetup ls | grep -c dmcrypt-tune)" 0 "mappings left by $signal"
 		run cryptsetup isLuks "$loop"
 		[ "$status" -ne 0 ]
+		expect 4 "$DMCT" inspect "$loop" --no-measure
+		says 'holds no LUKS header'
 		is "$(wipefs -n "$loop" | wc -l)" 0 "signatures after $signal"
 	done
 	expect 0 authenticated $slow --cipher aes-xts-plain64/512+hmac-sha256@4096 --integrity-no-wipe --overwrite

@@ -192,12 +192,12 @@ left() {
 }
 
 @test "reencrypt, closed: cbc-essiv to xts, cut short by SIGINT and kill -9, gone on with; every byte is there" {
-	volume 80M --type luks2 -c aes-cbc-essiv:sha256 -s 256 --sector-size 512
+	volume 40M --type luks2 -c aes-cbc-essiv:sha256 -s 256 --sector-size 512
 	filled
 	expect 0 reencrypts --dry-run
 	is "$(json '[.from, .to, .dry_run, .started, .finished] | join(" ")')" \
 		"aes-cbc-essiv:sha256/256@512 aes-xts-plain64/512@512 true false false"
-	is "$(json .bytes)" $((64 << 20))
+	is "$(json .bytes)" $((24 << 20))
 	intact
 	# As it begins; as the first area is written; with it written half; as the next one's checksums are; and so on.
 	while read -r how expected at state; do
@@ -233,16 +233,16 @@ freed() {
 }
 
 @test "reencrypt, open and killed at its writes: what is left is told; what is told helps; ours and cryptsetup go on; every byte is there" {
-	volume 40M --type luks2 -c aes-cbc-essiv:sha256 -s 256 --sector-size 512
+	volume 34M --type luks2 -c aes-cbc-essiv:sha256 -s 256 --sector-size 512
 	cryptsetup open --key-file key "$loop" lab-vol
-	head -c 24M /dev/urandom >/dev/mapper/lab-vol
+	head -c 18M /dev/urandom >/dev/mapper/lab-vol
 	before=$(sha256sum </dev/mapper/lab-vol)
 	cryptsetup close lab-vol
-	cp image-40M old.img
+	cp image-34M old.img
 	later cryptsetup close -q lab-vol
 	held=0 crashed=0
 	while read -r at with; do
-		cp old.img image-40M
+		cp old.img image-34M
 		blockdev --flushbufs "$loop"
 		cryptsetup open --key-file key "$loop" lab-vol
 		expect 137 cut "$at" kill reencrypts || return
@@ -270,7 +270,7 @@ freed() {
 			;;
 		begun)
 			# The other way round: cryptsetup begins, and is killed.
-			cp old.img image-40M
+			cp old.img image-34M
 			blockdev --flushbufs "$loop"
 			cryptsetup open --key-file key "$loop" lab-vol
 			run cut "$at" kill cryptsetup reencrypt -q "${CHEAP[@]}" -c aes-xts-plain64 -s 512 --hotzone-size 8M --key-file key "$loop"
