@@ -255,6 +255,11 @@ random() {
 	cp old.img v.img
 	cutting 0
 	is "$(plain v.img)" "$before" "without a cut"
+	# Told to stop in the last area, it is finished, and says so.
+	cp old.img v.img
+	expect 0 cutting 28 int
+	[[ $output == *"is re-encrypted"* ]]
+	is "$(plain v.img) $("$DMCT" inspect v.img --no-measure --json | jq -r .header.reencryption)" "$before null"
 	cuts=0 step=9
 	[ "${CUT_ALL:-}" != 1 ] || step=3
 	for ((n = 2;; n += step)); do

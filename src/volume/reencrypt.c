@@ -191,15 +191,12 @@ static int go_on(struct crypt_device *cd, const struct reencrypt_request *r,
 struct watch {
 	const struct reencrypt_request *request;
 	bool stopped;
-	uint64_t size, done;
 };
 
 static int on_progress(uint64_t size, uint64_t done, void *arg)
 {
 	struct watch *w = arg;
 
-	w->size = size;
-	w->done = done;
 	if (w->request->progress && w->request->progress(size, done, w->request->progress_arg))
 		w->stopped = true;
 	return w->stopped;
@@ -224,7 +221,10 @@ int reencrypt_run(const struct reencrypt_request *request, const struct secret *
 	} else if (!ret) {
 		*log.text = '\0';
 		ret = crypt_reencrypt_run(cd, on_progress, &watch);
-		*finished = !ret && (!watch.stopped || watch.done >= watch.size);
+		/* Told to stop in the last area, it does the rest: progress comes before the count.
+		 */
+		*finished = !ret && (!watch.stopped ||
+				     crypt_reencrypt_status(cd, NULL) == CRYPT_REENCRYPT_NONE);
 		if (ret && !watch.stopped)
 			ret = failed(ret == -EPERM ? -EIO : ret, ST_CHECK,
 				     "The re-encryption stopped; what was done holds, and the same "

@@ -160,7 +160,7 @@ slow() {
 		run cryptsetup isLuks "$loop"
 		[ "$status" -ne 0 ]
 		expect 4 "$DMCT" inspect "$loop" --no-measure
-		says 'holds no LUKS header'
+		says 'is no LUKS volume'
 		is "$(wipefs -n "$loop" | wc -l)" 0 "signatures after $signal"
 	done
 	expect 0 authenticated $slow --cipher aes-xts-plain64/512+hmac-sha256@4096 --integrity-no-wipe --overwrite

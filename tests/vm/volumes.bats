@@ -192,12 +192,12 @@ left() {
 }
 
 @test "reencrypt, closed: cbc-essiv to xts, cut short by SIGINT and kill -9, gone on with; every byte is there" {
-	volume 40M --type luks2 -c aes-cbc-essiv:sha256 -s 256 --sector-size 512
+	volume 80M --type luks2 -c aes-cbc-essiv:sha256 -s 256 --sector-size 512
 	filled
 	expect 0 reencrypts --dry-run
 	is "$(json '[.from, .to, .dry_run, .started, .finished] | join(" ")')" \
 		"aes-cbc-essiv:sha256/256@512 aes-xts-plain64/512@512 true false false"
-	is "$(json .bytes)" $((24 << 20))
+	is "$(json .bytes)" $((64 << 20))
 	intact
 	# As it begins; as the first area is written; with it written half; as the next one's checksums are; and so on.
 	while read -r how expected at state; do
