@@ -46,8 +46,8 @@ struct reencryption {
 
 const struct device_facts *reencryption_device(const struct reencryption *r);
 
-/* Finds out what it is, refuses what cannot be re-encrypted, and takes it for itself where it is not
- * open. 0 or -errno with *st. */
+/* Finds out what it is, refuses what cannot be re-encrypted, and takes it for itself where it is
+ * not open. 0 or -errno with *st. */
 int reencryption_look(struct reencryption *r, struct status *st);
 
 /* Which spec, what of it is refused, and what it will cost. 0 or -errno with *st. */

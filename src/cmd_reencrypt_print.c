@@ -59,6 +59,10 @@ void reencryption_show(const struct reencryption *r)
 	if (r->left)
 		report_paragraph(out, 4, "  -",
 				 "All data are done; only the header's end is left.");
+	if (r->resumed && r->options->plan.cipher)
+		report_paragraph(out, 4, "  -",
+				 "What it becomes was settled when it began: --cipher has no say "
+				 "any more.");
 	if (r->resumed && !strcmp(r->header.resilience, "none"))
 		report_paragraph(out, 4, "  -",
 				 "It was begun without protection (resilience none). From here on "

@@ -342,6 +342,8 @@ random() {
 	for mode in "${modes[@]}"; do
 		cp old.img v.img
 		run ! cut $((total - 34)) kill "${cs[@]}" -c aes-xts-plain64 -s 512 --resilience "$mode" v.img
+		expect 0 "$DMCT" reencrypt v.img --from saved --key-file key --dry-run --cipher aes-xts-plain64/256 </dev/null
+		tr -s ' \n' ' ' <<<"$output" | grep -q "settled when it began: --cipher has no say any more"
 		expect 0 reencrypt v.img --yes
 		is "$(json '.resumed, .finished' | paste -sd ' ') $(plain v.img)" "true true $before" "$mode"
 	done
