@@ -272,8 +272,11 @@ static int run(const struct cmd_globals *globals, char **operands, int n, struct
 		return ret;
 	interrupt_catch();
 	ret = go(&r, st);
-	if (!ret)
+	if (!ret) {
 		ret = reencryption_report(&r);
+		if (ret && r.finished)
+			ret = cmd_unreported(r.path, "is re-encrypted", -ret, st);
+	}
 	secret_free(&r.secret);
 	plan_free(&r.plan);
 	plan_free(&r.now);

@@ -119,6 +119,10 @@ refuses() {
 	saved
 	made v.img --type luks2 -c aes-cbc-essiv:sha256 -s 256 --sector-size 512 --label mine
 	uuid=$(cryptsetup luksUUID v.img)
+	cp v.img unreported.img
+	expect 8 onto_full reencrypt unreported.img --auto --yes
+	says "is re-encrypted, but the report could not be written: No space left on device"
+	cryptsetup luksDump unreported.img | grep -q 'cipher: aes-xts-plain64'
 	expect 0 reencrypt v.img --auto --yes
 	valid reencrypt
 	is "$(json '[.started, .finished, .resumed, .uuid] | join(" ")')" "true true false $uuid"

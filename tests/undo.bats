@@ -10,10 +10,6 @@ undo() {
 	"$DMCT" undo undo disk.img "$@" </dev/null
 }
 
-onto_full() {
-	"$@" >/dev/full
-}
-
 # formatted: a format with an undo file, of what is on disk.img; before.img is what it was.
 formatted() {
 	rm -f undo

@@ -21,6 +21,11 @@ expect() {
 	fi
 }
 
+# onto_full COMMAND...: with a standard output that takes nothing.
+onto_full() {
+	"$@" >/dev/full
+}
+
 # json FILTER: what jq reads in $output.
 json() {
 	jq -r "$1" <<<"$output"
