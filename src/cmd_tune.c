@@ -2,6 +2,7 @@
 /* tune: which of dm-crypt's flags a live mapping should have, and setting them. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -252,6 +253,20 @@ static int take_flags(struct run *r, struct status *st)
 	return 0;
 }
 
+/* Whether the disk below is known to rotate. */
+static bool rotates(const struct mapping *mapping)
+{
+	struct device_facts facts = {0};
+	struct status st = {0};
+	char path[PATH_MAX];
+	bool known;
+
+	known = !mapping_device(mapping, path, sizeof(path)) &&
+		!device_probe(&facts, path, NULL, &st) && facts.rotational == 1;
+	device_facts_free(&facts);
+	return known;
+}
+
 static int measure(struct run *r, struct status *st)
 {
 	static const unsigned one_thread[] = {1}, depths[] = {1, PLAN_FLAGS_DEPTH};
@@ -279,7 +294,7 @@ static int measure(struct run *r, struct status *st)
 	if (ret)
 		return ret;
 	decide_tune(&r->tune, &r->measurement, &r->mapping.spec, PLAN_FLAGS_DEPTH, r->flags,
-		    r->policy->read_share);
+		    r->policy->read_share, rotates(&r->mapping));
 	if (!r->tune.now)
 		return status_set(st, ST_MISSING, ENODATA,
 				  "The flags could not be measured: %s. Nothing was changed.",

@@ -75,28 +75,35 @@ static bool better(const struct tune_set *set, const struct tune_set *best)
 	return set->mixed[0] > best->mixed[0] * (fewer < 0 ? TIE : 1);
 }
 
-static void explain(struct tune *t)
+/* kept: a faster set was passed over for the sake of a disk that rotates. */
+static void explain(struct tune *t, bool kept)
 {
+	const char *queue =
+		kept ? " Sets with no_write_workqueue are passed over: in that queue "
+		       "dm-crypt sorts the writes, which spares a disk that rotates its "
+		       "seeks."
+		     : "";
 	char best[FLAGS_TEXT_MAX], now[FLAGS_TEXT_MAX];
 
 	flags_print(t->best->flags, best);
 	flags_print(t->now->flags, now);
 	if (t->best == t->now)
 		snprintf(t->reason, sizeof(t->reason),
-			 "Nothing is at least %.1f times as fast as what it has (%s) with one "
-			 "request at a time without losing with several.",
-			 GAIN, now);
+			 "%s is at least %.1f times as fast as what it has (%s) with one "
+			 "request at a time without losing with several.%s",
+			 kept ? "Nothing else" : "Nothing", GAIN, now, queue);
 	else
 		snprintf(t->reason, sizeof(t->reason),
 			 "%s: %.2f times as fast as what it has (%s) with one request at a time, "
-			 "%.2f times with several.",
-			 best, t->gain, now, t->best->mixed[1] / t->now->mixed[1]);
+			 "%.2f times with several.%s",
+			 best, t->gain, now, t->best->mixed[1] / t->now->mixed[1], queue);
 }
 
 void decide_tune(struct tune *tune, const struct measurement *m, const struct spec *spec,
-		 unsigned depth, unsigned now, double read_share)
+		 unsigned depth, unsigned now, double read_share, bool rotates)
 {
 	const unsigned depths[2] = {1, depth};
+	bool kept = false;
 	struct tune_set *set;
 
 	memset(tune, 0, sizeof(*tune));
@@ -113,9 +120,13 @@ void decide_tune(struct tune *tune, const struct measurement *m, const struct sp
 		return;
 	for (size_t i = 0; i < tune->n; i++) {
 		set = &tune->sets[i];
-		if (beats(set, tune->now) && (tune->best == tune->now || better(set, tune->best)))
+		if (!beats(set, tune->now))
+			continue;
+		if (rotates && (set->flags & ~now & MEASURE_NO_WRITE_WORKQUEUE))
+			kept = true;
+		else if (tune->best == tune->now || better(set, tune->best))
 			tune->best = set;
 	}
 	tune->gain = tune->best->mixed[0] / tune->now->mixed[0];
-	explain(tune);
+	explain(tune, kept);
 }

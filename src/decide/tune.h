@@ -21,16 +21,17 @@ struct tune {
 	const struct tune_set *now, *best; /* best: what to set, which may be now; now is NULL where
 					      it was not measured */
 	double gain;                       /* best's over now's, one request at a time */
-	char reason[400];
+	char reason[500];
 };
 
 /*
  * Fills *tune from the dm engine's figures of spec at the depths 1 and `depth`. A set takes the
  * place of `now` where it is at least 1.1 times as fast with one request at a time, its quartiles
  * apart from the other's, and loses no more than a twentieth with several; of those the fastest,
- * and of equals (within 3 %) the one with the fewest flags.
+ * and of equals (within 3 %) the one with the fewest flags. On a disk that rotates the queue of
+ * writes stays where it is: there dm-crypt sorts them (drivers/md/dm-crypt.c, dmcrypt_write()).
  */
 void decide_tune(struct tune *tune, const struct measurement *m, const struct spec *spec,
-		 unsigned depth, unsigned now, double read_share);
+		 unsigned depth, unsigned now, double read_share, bool rotates);
 
 #endif

@@ -71,7 +71,8 @@ static struct measure_result cell(const struct spec *spec, unsigned flags, unsig
 }
 
 /* Speeds of three sets at both depths; reads and writes alike. */
-static void tune(struct tune *t, const double one[3], const double many[3], unsigned now)
+static void tune_on(struct tune *t, const double one[3], const double many[3], unsigned now,
+		    bool rotates)
 {
 	static const unsigned sets[3] = {0, MEASURE_NO_READ_WORKQUEUE,
 					 MEASURE_NO_READ_WORKQUEUE | MEASURE_NO_WRITE_WORKQUEUE};
@@ -85,7 +86,12 @@ static void tune(struct tune *t, const double one[3], const double many[3], unsi
 			results[m.n_results++] = cell(&spec, sets[i], 1, d, one[i]);
 			results[m.n_results++] = cell(&spec, sets[i], 8, d, many[i]);
 		}
-	decide_tune(t, &m, &spec, 8, now, 0.7);
+	decide_tune(t, &m, &spec, 8, now, 0.7, rotates);
+}
+
+static void tune(struct tune *t, const double one[3], const double many[3], unsigned now)
+{
+	tune_on(t, one, many, now, false);
 }
 
 static void test_tune(void)
@@ -104,6 +110,14 @@ static void test_tune(void)
 	ok(t.best->flags == 0 && t.now->flags == 3, "flags that cost go");
 	tune(&t, (double[]){100, 150, 200}, (double[]){100, 100, 100}, 4);
 	ok(!t.now && !t.best, "nothing where what it has was not measured");
+	tune_on(&t, (double[]){100, 150, 200}, (double[]){100, 100, 100}, 0, true);
+	ok(t.best->flags == 1 && strstr(t.reason, "no_write_workqueue are passed over"),
+	   "a disk that rotates keeps its queue of writes: %s", t.reason);
+	tune_on(&t, (double[]){100, 101, 200}, (double[]){100, 100, 100}, 0, true);
+	ok(t.best == t.now && !strncmp(t.reason, "Nothing else is", 15),
+	   "also where nothing else would gain: %s", t.reason);
+	tune_on(&t, (double[]){100, 150, 200}, (double[]){100, 100, 100}, 3, true);
+	ok(t.best == t.now && t.best->flags == 3, "what it has without that queue stays");
 }
 
 static void test_split(void)
